@@ -38,6 +38,7 @@ struct Action {
         Enable,      ///< fi_enable of endpoint `object`
         OpenMrv,     ///< fi_mr_regv or fi_mr_regattr on a domain; `flags` & kMrvVectors: of how many pieces of memory
         OpenSrx,     ///< fi_srx_context on a domain, with the entry's rx_attr
+        Receive,     ///< fi_recv on endpoint `object` until one is refused, at most `flags` times
     } verb = Verb::OpenFabric;
     int object = 0;
     int argument = 0;

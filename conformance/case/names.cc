@@ -89,6 +89,7 @@ constexpr std::array kVerbs = {
     VerbRow{Enable, "enable", "", true},
     VerbRow{OpenMrv, "open mrv", "mr", true},
     VerbRow{OpenSrx, "open srx", "srx", true},
+    VerbRow{Receive, "receive", "", true},
 };
 
 template <typename Rows, typename T>

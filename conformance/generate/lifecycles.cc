@@ -42,6 +42,9 @@ public:
         out_.push_back({.verb = Verb::BindEp, .object = ep, .argument = other, .flags = flags, .name = {}});
     }
     void enable(int ep) { out_.push_back({.verb = Verb::Enable, .object = ep, .argument = 0, .flags = 0, .name = {}}); }
+    void receive(int ep, std::uint64_t most) {
+        out_.push_back({.verb = Verb::Receive, .object = ep, .argument = 0, .flags = most, .name = {}});
+    }
     void ops(Verb verb, int on, std::string name, std::uint64_t flags = 0) {
         out_.push_back({.verb = verb, .object = on, .argument = 0, .flags = flags, .name = std::move(name)});
     }
@@ -61,6 +64,7 @@ public:
     [[nodiscard]] std::uint64_t direction() const { return stage_.direction; }
     [[nodiscard]] std::uint64_t mr_iov_limit() const { return stage_.mr_iov_limit; }
     [[nodiscard]] std::uint64_t max_ep_srx_ctx() const { return stage_.max_ep_srx_ctx; }
+    [[nodiscard]] std::uint64_t rx_size() const { return stage_.rx_size; }
     std::vector<Action> take() { return std::move(out_); }
 
 private:
@@ -425,6 +429,18 @@ void shared_by_too_many(LifecycleBuilder& w) {
     for (std::uint64_t i = 0; i <= w.max_ep_srx_ctx(); ++i) w.ep_bind(w.open(Verb::OpenEp, domain), srx);
 }
 
+// More receives than the context has room for, by what its entry says.
+void receives_beyond_size(LifecycleBuilder& w) {
+    constexpr std::uint64_t kBeyond = 64;
+    if (w.connected() || w.rx_size() == 0) return;
+    const Endpoint e = endpoint(w);
+    w.ep_bind(e.ep, e.cq, FI_TRANSMIT | FI_RECV);
+    give_peers(w, e);
+    w.enable(e.ep);
+    w.receive(e.ep, std::min(w.rx_size(), kMostReceives - kBeyond) + kBeyond);
+    close_endpoint(w, e);
+}
+
 constexpr std::size_t kBrief = 3;  // scripts for stages that are not looked at thoroughly
 constexpr std::array kScripts = {
     everything_in_order,
@@ -482,6 +498,7 @@ constexpr std::array kScripts = {
     counter_under_endpoint,
     vector_under_endpoint,
     shared_by_too_many,
+    receives_beyond_size,
 };
 
 }  // namespace

@@ -26,6 +26,8 @@ inline constexpr std::uint64_t kMrvAttributes = 0x100;  ///< open mrv: by fi_mr_
 inline constexpr std::uint64_t kMostVectors = 64;       ///< of a registration
 inline constexpr std::uint64_t kMrvKey = 0x5A;          ///< that it asks for; fits any key size
 
+inline constexpr std::uint64_t kMostReceives = 4160;  ///< of one action
+
 /// How many vectors these flags ask for: 1 to kMostVectors.
 constexpr std::uint64_t vectors_of(std::uint64_t flags) {
     return std::clamp(flags & kMrvVectors, std::uint64_t{1}, kMostVectors);
@@ -41,6 +43,7 @@ struct Stage {
     std::uint64_t direction = 0;
     std::uint64_t mr_iov_limit = 0;
     std::uint64_t max_ep_srx_ctx = 0;
+    std::uint64_t rx_size = 0;  ///< rx_attr.size
 };
 
 /// How many fixed scripts there are, and one of them.  Empty: it does not suit the stage.

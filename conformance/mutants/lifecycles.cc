@@ -390,6 +390,25 @@ void add_endpoints(Table& table) {
             };
         },
         "udp");
+    // The table of calls is the one of an endpoint that is enabled.
+    endpoint(
+        "ep-receives-enomem", "is short of memory for a receive too many", "domain.rm.receives-full-enabled",
+        [](fi_ops& own) {
+            own.control = [](fid* f, int command, void* argument) {
+                const int ret = usual.control(f, command, argument);
+                if (ret != 0 || command != FI_ENABLE) return ret;
+                auto* const ep = reinterpret_cast<fid_ep*>(f);
+                static fi_ops_msg own_calls;
+                own_calls = *ep->msg;
+                own_calls.recv = [](fid_ep*, void*, std::size_t, void*, fi_addr_t, void*) -> ssize_t {
+                    static int posted;
+                    return posted++ < 100 ? 0 : -FI_ENOMEM;
+                };
+                ep->msg = &own_calls;
+                return ret;
+            };
+        },
+        "shm");
     const auto closed_over = [](fi_ops& own) {
         own.close = [](fid* f) {
             const int ret = usual.close(f);

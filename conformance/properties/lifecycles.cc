@@ -61,7 +61,8 @@ std::vector<Stage> stages(TestContext& context, const Query& q, std::size_t most
                        .thorough = thorough,
                        .provider = o.fabric.prov_name.value_or(""),
                        .mr_iov_limit = o.domain.mr_iov_limit,
-                       .max_ep_srx_ctx = o.domain.max_ep_srx_ctx});
+                       .max_ep_srx_ctx = o.domain.max_ep_srx_ctx,
+                       .rx_size = o.rx.size});
     }
     return out;
 }

@@ -194,6 +194,10 @@ private:
                 return "fi_ep_bind(" + on + ", " + fid(a.argument) + ", " + c::number(a.flags) + ")";
             case Verb::Enable:
                 return "fi_enable(" + on + ")";
+            case Verb::Receive:
+                p_.part("receives.c");
+                p_.declare("\tsize_t posted;\n");
+                return "(int)post_receives(" + on + ", " + c::number(std::min(a.flags, kMostReceives)) + ", &posted)";
             case Verb::OpenOps:
                 p_.declare("\tvoid *ops" + std::to_string(step_ + 1) + " = NULL;\n");
                 return "fi_open_ops(" + fid(a.object) + ", " + c::string(a.name) + ", " + c::number(a.flags) +
@@ -315,6 +319,8 @@ private:
             emit_object_verdict(*last);
         } else if (last != nullptr && is_query(*last) && e.field != Field::call_return && speaks_of_offers(e)) {
             emit_found(e);
+        } else if (last != nullptr && last->verb == Verb::Receive) {
+            broken_unless("ret == 0 || ret == -FI_EAGAIN", promised(e), "%d\\n\"");
         } else if (e.field == Field::call_return) {
             broken_unless(int_condition(e, "ret", true), promised(e), "%d\\n\"");
         } else {

@@ -74,6 +74,9 @@ int shares(const struct fi_info* a, const struct fi_info* b);
 void* override_ops(int which);
 /* Whether an event queue reports, before long, the end of a registration. */
 int registration_reported(struct fid_eq* eq);
+/* Posts receives of 8 bytes until one is refused, or `most` are posted, which is at most 4160.
+   @param posted, those that were accepted  @return 0, or what the call that was refused returned */
+ssize_t post_receives(struct fid_ep* ep, size_t most, size_t* posted);
 /* Registers `count` pieces of `memory`, each of 64 bytes, by fi_mr_regv or by fi_mr_regattr.  REQUIRES: count <= 64
    @return what the call returns */
 int register_vectors(struct fid_domain* domain, char* memory, size_t count, int by_attributes, uint64_t access,

@@ -24,7 +24,7 @@ constexpr std::array<const char*, 6> kNames = {"",    "no-such-name",           
                                                "shm", FI_SET_OPS_HMEM_OVERRIDE, "domain-ops"};
 constexpr std::array<std::uint64_t, 6> kBindings = {
     0, FI_TRANSMIT | FI_RECV, FI_TRANSMIT | FI_SELECTIVE_COMPLETION, FI_RECV, FI_SEND | FI_RECV, FI_READ | FI_WRITE};
-constexpr unsigned kVerbs = static_cast<unsigned>(Verb::OpenSrx) + 1;
+constexpr unsigned kVerbs = static_cast<unsigned>(Verb::Receive) + 1;
 
 int opened(const std::vector<Action>& actions) {
     return static_cast<int>(std::count_if(actions.begin(), actions.end(), conformance::opens));

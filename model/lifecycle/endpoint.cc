@@ -1,5 +1,6 @@
 // What an endpoint is bound to, enabling it, and closing what it is bound to: spec/clauses/endpoint_lifecycle.toml, and
 // the clauses on closing queues, counters and address vectors.
+#include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 
 #include <algorithm>
@@ -92,6 +93,12 @@ bool second(const Step& s, const Object& bound) {
     }
 }
 
+// A buffer has to be registered, or to have a prefix, before it can be received into.
+bool needs_registration(const Info& offer) {
+    return ((offer.mode | offer.rx.mode) & (FI_LOCAL_MR | FI_MSG_PREFIX)) != 0 ||
+           (offer.domain.mr_mode & FI_MR_LOCAL) != 0;
+}
+
 // The object that a step binds to a fresh endpoint, or nullptr.
 const Object* binds_to_endpoint(const Step& s) {
     return on_fresh_endpoint(s, Verb::Bind) ? s.before->find_open(static_cast<std::uint64_t>(s.argument)) : nullptr;
@@ -146,6 +153,17 @@ Ruling endpoint_enable_needs_addresses(const Step& s) {
     if (!on_fresh_endpoint(s, Verb::Enable) || connects(*s.target())) return Ruling::not_applicable();
     if (has_bound(s, ObjectClass::Av)) return Ruling::not_applicable();
     return failed(s, "no address vector is bound to it");
+}
+
+Ruling domain_rm_receives_full_enabled(const Step& s) {
+    if (s.verb != Verb::Receive || !calm(s) || s.target() == nullptr || s.offer == nullptr || s.accepted == 0)
+        return Ruling::not_applicable();
+    if (s.offer->domain.resource_mgmt != FI_RM_ENABLED || needs_registration(*s.offer)) return Ruling::not_applicable();
+    if (!s.returned()) return Ruling::broken(crash_of(s));
+    return Ruling::check(s.ret == 0 || s.ret == -FI_EAGAIN, [&] {
+        return number(Field::call_return, Relation::Equals, wide(-FI_EAGAIN), wide(s.ret),
+                      "of the receive behind " + std::to_string(s.accepted) + " that were accepted");
+    });
 }
 
 Ruling domain_max_ep_srx_ctx_exceeded(const Step& s) {

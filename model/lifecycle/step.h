@@ -21,7 +21,8 @@ enum class Verb : std::uint8_t {
     OpenOps,
     SetOps,
     Close,
-    Query,  ///< fi_getinfo with `object` as instance in the hints; 0: with none
+    Receive,  ///< fi_recv on endpoint `object`, again and again
+    Query,    ///< fi_getinfo with `object` as instance in the hints; 0: with none
 };
 
 /// How the attributes that an object is opened with differ from those of the entry.
@@ -63,6 +64,9 @@ struct Step {
     std::uint64_t vectors = 0;        ///< of memory that it was registered with; 0: by a call that takes one buffer
     std::uint64_t key = 0;            ///< that it has: fi_mr_key
     bool completed = false;           ///< FI_MR_COMPLETE was read from the domain's event queue
+
+    // Receive: `ret` is what the one that was refused returned, 0 if none was
+    std::uint64_t accepted = 0;  ///< those ahead of it
 
     // Query
     const Query* query = nullptr;

@@ -49,7 +49,7 @@ constexpr std::array kActions = {
     ActionRow{"close", Verb::Close, ObjectClass::None, "fi_close", false},
 };
 // Known to case files; what comes of them is not seen without a library.
-constexpr std::array<std::string_view, 4> kNeedLibrary = {"query", "query-plain", "open-ops", "set-ops"};
+constexpr std::array<std::string_view, 5> kNeedLibrary = {"query", "query-plain", "open-ops", "set-ops", "receive"};
 
 std::vector<std::string> words_of(std::string_view line) {
     std::vector<std::string> out;

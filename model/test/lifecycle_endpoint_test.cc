@@ -76,6 +76,24 @@ TEST_F(Endpoints, SharedContextKeepsItsDomainBusy) {
     EXPECT_BROKEN(domain_close_busy_srx, s.close(domain));
 }
 
+TEST_F(Endpoints, ReceiveThatFindsNoRoomMayComeAgain) {
+    s.offer.domain.resource_mgmt = FI_RM_ENABLED;
+    Step receives = s.step(Verb::Receive, ep);
+    receives.accepted = 16;
+    EXPECT_HOLDS(domain_rm_receives_full_enabled, receives) << "there was room for all";
+    EXPECT_HOLDS(domain_rm_receives_full_enabled, returning(receives, -FI_EAGAIN));
+    EXPECT_BROKEN(domain_rm_receives_full_enabled, returning(receives, -FI_ENOMEM));
+    EXPECT_BROKEN(domain_rm_receives_full_enabled, crashing(receives));
+    s.offer.domain.mr_mode = FI_MR_LOCAL;
+    EXPECT_VACUOUS(domain_rm_receives_full_enabled, returning(receives, -FI_EINVAL)) << "no buffer is registered";
+    s.offer.domain.mr_mode = 0;
+    s.offer.domain.resource_mgmt = FI_RM_DISABLED;
+    EXPECT_VACUOUS(domain_rm_receives_full_enabled, returning(receives, -FI_ENOMEM));
+    s.offer.domain.resource_mgmt = FI_RM_ENABLED;
+    receives.accepted = 0;
+    EXPECT_VACUOUS(domain_rm_receives_full_enabled, returning(receives, -FI_ENOSYS)) << "it may receive nothing";
+}
+
 TEST_F(Endpoints, WhatIsBoundForTheSameIsRefused) {
     EXPECT_VACUOUS(endpoint_bind_single, bind(cq, FI_RECV));
     bound(cq, FI_RECV);

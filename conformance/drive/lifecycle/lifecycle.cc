@@ -57,6 +57,8 @@ Verb verb_of(ActionVerb v) {
             return Verb::Bind;
         case ActionVerb::Enable:
             return Verb::Enable;
+        case ActionVerb::Receive:
+            return Verb::Receive;
         case ActionVerb::OpenOps:
             return Verb::OpenOps;
         case ActionVerb::SetOps:
@@ -197,6 +199,7 @@ bool Life::possible(const Step& s) const {
     if (s.verb == Verb::Bind)
         return other != nullptr && kind == (s.to_endpoint ? ObjectClass::Ep : ObjectClass::Domain);
     if (s.verb == Verb::Enable) return kind == ObjectClass::Ep;
+    if (s.verb == Verb::Receive) return kind == ObjectClass::Ep && s.target()->enabled;
     // Of closing the event queue of an endpoint that is open the pages say nothing.
     if (s.verb == Verb::Close && kind == ObjectClass::Eq) return !state_.is_bound_to_endpoint(s.object);
     return kind != ObjectClass::None;
@@ -272,6 +275,9 @@ void Life::take(const Action& action, Step& s) {
             return;
         case Verb::Enable:
             s.ret = enable_raw(raw(s.object));
+            return;
+        case Verb::Receive:
+            s.ret = receive_raw(raw(s.object), std::min(s.flags, kMostReceives), s.accepted);
             return;
         case Verb::OpenOps:
             s.ret = open_ops_raw(raw(s.object), action.name);

@@ -161,6 +161,13 @@ int bind_raw(const RawObject& to, const RawObject& other, std::uint64_t flags) {
 
 int enable_raw(const RawObject& endpoint) { return fi_enable(as_endpoint(endpoint.at)); }
 
+int receive_raw(const RawObject& endpoint, std::uint64_t most, std::uint64_t& accepted) {
+    std::size_t posted = 0;
+    const auto ret = post_receives(as_endpoint(endpoint.at), most, &posted);
+    accepted = posted;
+    return static_cast<int>(ret);
+}
+
 int open_ops_raw(const RawObject& object, const std::string& name) {
     void* ops = nullptr;
     return fi_open_ops(object.at, name.c_str(), 0, &ops, nullptr);

@@ -41,6 +41,8 @@ int close_raw(const RawObject& object);
 /// fi_domain_bind or fi_ep_bind, by what `to` is.
 int bind_raw(const RawObject& to, const RawObject& other, std::uint64_t flags);
 int enable_raw(const RawObject& endpoint);
+/// Posts receives until one is refused, or so many are posted.  @return 0, or what that one returned
+int receive_raw(const RawObject& endpoint, std::uint64_t most, std::uint64_t& accepted);
 int open_ops_raw(const RawObject& object, const std::string& name);
 int set_ops_raw(const RawObject& object, const std::string& name, model::Override which);
 /// Waits a little for FI_MR_COMPLETE on an event queue.

@@ -16,7 +16,7 @@ using model::Text;
 struct Numbers {
     std::int32_t ret = 0;
     std::uint32_t api_version = 0;
-    std::uint64_t fclass = 0, key = 0;
+    std::uint64_t fclass = 0, key = 0, accepted = 0;
     bool null = false, has_ops = false, context_kept = true, completed = false;
     std::uint32_t offers = 0;
 };
@@ -54,6 +54,7 @@ std::string tell(const Step& s) {
     n.api_version = s.api_version;
     n.fclass = s.fclass;
     n.key = s.key;
+    n.accepted = s.accepted;
     n.null = s.null;
     n.has_ops = s.has_ops;
     n.context_kept = s.context_kept;
@@ -78,6 +79,7 @@ bool parse(std::string_view record, Step& s, Answer& answer) {
     s.api_version = n.api_version;
     s.fclass = n.fclass;
     s.key = n.key;
+    s.accepted = n.accepted;
     s.null = n.null;
     s.has_ops = n.has_ops;
     s.context_kept = n.context_kept;

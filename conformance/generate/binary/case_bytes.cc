@@ -19,7 +19,7 @@ using namespace model;
 constexpr unsigned kMark = 0x80;  // of the first byte
 constexpr std::array kKinds = {Case::Kind::Call,      Case::Kind::Pair, Case::Kind::SideEffects,
                                Case::Kind::Lifecycle, Case::Kind::Text, Case::Kind::Traffic};
-constexpr unsigned kVerbs = static_cast<unsigned>(Action::Verb::OpenSrx) + 1;
+constexpr unsigned kVerbs = static_cast<unsigned>(Action::Verb::Receive) + 1;
 constexpr unsigned kMetamorphicRelations = static_cast<unsigned>(MetamorphicRelation::Reworded) + 1;
 constexpr unsigned kActs = static_cast<unsigned>(SideEffects::Act::DupOwnNic) + 1;
 constexpr int kMostNumber = 127;  // of an object, an entry of an answer
