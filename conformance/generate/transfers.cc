@@ -527,9 +527,10 @@ std::vector<TransferSequence> setups(const Info& entry) {
     add([](TransferSequence& e) { e.format = FI_CQ_FORMAT_CONTEXT; });
     add([](TransferSequence& e) { e.format = FI_CQ_FORMAT_MSG; });
     add([](TransferSequence& e) { e.format = FI_CQ_FORMAT_DATA; });
-    const bool counters = entry.domain.cntr_cnt != 0;  // how many counters the domain has, at best
-    if (counters) add([](TransferSequence& e) { e.counters = true; });
+    // An entry that reports no counters may open some all the same: the number is the optimal one (fi_domain(3)).
+    add([](TransferSequence& e) { e.counters = true; });
     add([](TransferSequence& e) { e.selective_transmit = e.selective_receive = true; });
+    const bool counters = entry.domain.cntr_cnt != 0;
     add([counters](TransferSequence& e) {
         e.selective_transmit = e.selective_receive = true;
         e.transmit_flags = e.receive_flags = FI_COMPLETION;

@@ -29,7 +29,8 @@ static int open_counters(struct side* s) {
     for (i = 0; i < BOUND; i++) {
         if (!(caps & (i < 2 ? FI_MSG | FI_TAGGED : FI_RMA | FI_ATOMIC)) || (i >= 4 && !(caps & FI_RMA_EVENT))) continue;
         if (!works(s, fi_cntr_open(s->in->domain, &attr, &s->counter[i], NULL), "fi_cntr_open") ||
-            !works(s, fi_ep_bind(s->ep, &s->counter[i]->fid, counted[i]), "fi_ep_bind of a counter"))
+            !works(s, fi_ep_bind(s->ep, &s->counter[i]->fid, counted[i]),
+                   i < 4 ? "fi_ep_bind of a counter" : "fi_ep_bind of a counter of remote operations"))
             return 0;
     }
     return 1;

@@ -294,6 +294,12 @@ Rows capability_rows() {
         SKIPS(getinfo_caps_recv_transfers, "nothing is received", written()),
         HOLDS(getinfo_caps_rma_event_completes, "the target's counter counts it", counted(1)),
         BREAKS(getinfo_caps_rma_event_completes, "the target's counter stands still", counted(0)),
+        BREAKS(getinfo_caps_rma_event_completes, "a counter that cannot be bound for it",
+               with(counted(1),
+                    [](Talk& k) {
+                        k.t.open_ret = -FI_ENOSYS;
+                        k.t.detail = "fi_ep_bind of a counter of remote operations";
+                    })),
         SKIPS(getinfo_caps_rma_event_completes, "nobody asked for it", without(counted(0), FI_RMA_EVENT)),
     };
 }

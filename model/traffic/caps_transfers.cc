@@ -8,6 +8,9 @@ using namespace shapes;
 
 namespace {
 
+// How the runtime names the call that binds a counter of what the peer does (conformance/runtime/open.c).
+constexpr std::string_view kRemoteCounter = "fi_ep_bind of a counter of remote operations";
+
 bool reads(const Operation& o) { return fetches(o); }
 bool writes(const Operation& o) { return o.what == Transfer::Write || (is_atomic(o) && updates(o)); }
 
@@ -135,6 +138,13 @@ Ruling getinfo_caps_recv_transfers(const TrafficCase& c) { return is_there(c, re
 
 // The counters of the target are the events that tell of such operations, whatever they carry.
 Ruling getinfo_caps_rma_event_completes(const TrafficCase& c) {
+    const Traffic& t = c.traffic;
+    if (t.open_ret != 0 && t.detail == kRemoteCounter && c.account->returned && can(t, FI_RMA_EVENT)) {
+        Evidence e = number(Field::call_return, Relation::Equals, 0, signed_wide(t.open_ret),
+                            t.detail + ", which was opened, did not return 0");
+        e.observed.what = Observable::Opening;
+        return Ruling::broken(std::move(e));
+    }
     return both(cntr_count_remote_read(c), cntr_count_remote_write(c));
 }
 
