@@ -88,6 +88,7 @@ void wait_group(struct group* g, struct group_round* r, int early, int millis,
         poll_group(g, r, early);
         if (++looks > LOOKS_IN_A_ROW) nanosleep(&nap, NULL);
     } while (!(done && done(g, r)) && (looks < LOOKS_A_MILLI * patience || millis_now() < until));
+    if (done) poll_group(g, r, early); /* an entry too many stands behind the others */
 }
 
 int all_have_messages(const struct group* g, const struct group_round* r) {
