@@ -22,6 +22,7 @@ std::atomic<bool> Deferring::flusher_sleeps_{false};
 class Flusher {
 public:
     bool add(Deferring* member) {
+        watch_forks();
         LockGuard changing(changing_);  // so that no thread is still ending
         LockGuard guard(lock_);
         forget_after_fork();
@@ -65,6 +66,16 @@ public:
         close_descriptors();
     }
 
+    // A child gets the locks free, though the thread may hold one at any time.
+    void hold() {
+        changing_.lock();
+        lock_.lock();
+    }
+    void let_go() {
+        lock_.unlock();
+        changing_.unlock();
+    }
+
     // By members, and so while the descriptor is open.
     void wake() const {
         const uint64_t one = 1;
@@ -72,6 +83,8 @@ public:
     }
 
 private:
+    static void watch_forks();
+
     // The thread does not exist in a child process, and the parent's transports are not the child's to use.
     void forget_after_fork() {
         const pid_t self = getpid();
@@ -213,6 +226,12 @@ private:
 
 namespace {
 constinit Flusher flusher;
+}
+
+void Flusher::watch_forks() {
+    const auto after = [] { flusher.let_go(); };
+    static const int armed = pthread_atfork([] { flusher.hold(); }, after, after);
+    static_cast<void>(armed);
 }
 
 bool Deferring::join_flusher(int setup) {
