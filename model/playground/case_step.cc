@@ -33,6 +33,7 @@ constexpr std::array kOpenings = {
 
 constexpr std::uint64_t kVectors = 0xff;
 constexpr std::uint64_t kVectorsKey = 0x5A;
+constexpr std::uint64_t kMostVectors = 64;
 
 // What acts on an object that is open.
 struct ActionRow {
@@ -90,7 +91,7 @@ private:
     // Of vectors the flags say how many (docs/formats.md), else which key is asked for.
     void name_region(bool of_vectors) {
         move_.step.requested_key = of_vectors ? kVectorsKey : move_.step.flags;
-        if (of_vectors) move_.step.vectors = move_.step.flags & kVectors;
+        if (of_vectors) move_.step.vectors = std::clamp<std::uint64_t>(move_.step.flags & kVectors, 1, kMostVectors);
     }
     bool fail(std::string why) {
         error_ = std::move(why);

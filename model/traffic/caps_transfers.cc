@@ -77,7 +77,7 @@ bool goes_the_other_way(const Traffic& t, const Operation& o) {
     return has_primary(t, o) && can(t, sends(o) ? FI_RECV : FI_SEND) && !can(t, sends(o) ? FI_SEND : FI_RECV);
 }
 
-// Messages of this kind are refused.  One that was told to try again was not accepted either.
+// Messages of this kind are refused.  One that got -FI_EAGAIN was not accepted either.
 Ruling is_refused(const TrafficCase& c, bool (*kind)(const Traffic&, const Operation&), const char* what) {
     if (!c.account->returned || c.traffic.info == nullptr) return Ruling::not_applicable();
     Tour tour;
