@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -42,6 +43,23 @@ std::vector<int> cores_allowed() {
         if (CPU_ISSET(static_cast<std::size_t>(core), &set)) out.push_back(core);
     }
     return out;
+}
+
+std::vector<int> cores_of(std::size_t processes, const std::array<int, 2>& chosen, const std::vector<int>& allowed) {
+    std::vector<int> out(chosen.begin(), chosen.end());
+    if (chosen[0] >= 0) {
+        std::copy_if(allowed.begin(), allowed.end(), std::back_inserter(out),
+                     [&](int core) { return core != chosen[0] && core != chosen[1]; });
+    }
+    const std::size_t different = out.size();
+    while (out.size() < processes) out.push_back(out[out.size() - different]);
+    out.resize(processes);
+    return out;
+}
+
+bool share_cores(const std::vector<int>& cores, const std::vector<int>& allowed) {
+    if (cores.front() < 0) return cores.size() > allowed.size();
+    return std::count(cores.begin(), cores.end(), cores.front()) > 1;
 }
 
 std::string placement_of(const std::array<int, 2>& cores) {

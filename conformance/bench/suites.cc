@@ -18,7 +18,7 @@ constexpr Suite kSuites[] = {
     {"transfer",
      "what messages cost: latency, bandwidth and rate over shm, tcp and verbs, beside what the machine allows",
      transfer::transfer_workloads, transfer::transfer_session, transfer::transfer_floors, transfer::floor_session},
-    {"collective", "what collective operations cost among two and four processes, over shm and tcp",
+    {"collective", "what collective operations cost among two, four and eight processes, over shm and tcp",
      collective::collective_workloads, collective::collective_session},
     {"contexts", "what contexts of one scalable endpoint cost beside as many endpoints, over shm and tcp",
      contexts::context_workloads, contexts::context_session},

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "conformance/bench/cores.h"
 #include "conformance/bench/history.h"
 #include "conformance/bench/print.h"
 #include "conformance/bench/rival/openmpi.h"
@@ -148,6 +149,19 @@ TEST_F(BenchRivalHistory, EachRivalIsComparedWithItselfAlone) {
     found = {};
     EXPECT_EQ(bench::compare_with(file, other, found), "");
     EXPECT_TRUE(found.slower.empty()) << "another version is another rival";
+}
+
+TEST(BenchCores, ProcessesHaveCoresOfTheirOwnWhereThereAreEnough) {
+    using Cores = std::vector<int>;
+    const Cores four = {0, 1, 2, 3};
+    EXPECT_EQ(bench::cores_of(2, {2, 3}, four), Cores({2, 3}));
+    EXPECT_EQ(bench::cores_of(4, {2, 3}, four), Cores({2, 3, 0, 1}));
+    EXPECT_EQ(bench::cores_of(6, {2, 3}, four), Cores({2, 3, 0, 1, 2, 3}));
+    EXPECT_EQ(bench::cores_of(3, {-1, -1}, four), Cores({-1, -1, -1})) << "none is pinned";
+    EXPECT_FALSE(bench::share_cores({2, 3, 0, 1}, four));
+    EXPECT_TRUE(bench::share_cores({2, 3, 0, 1, 2}, four));
+    EXPECT_FALSE(bench::share_cores({-1, -1, -1, -1}, four));
+    EXPECT_TRUE(bench::share_cores({-1, -1, -1, -1, -1}, four));
 }
 
 }  // namespace

@@ -379,8 +379,9 @@ void expect_measured(const char* suite, std::vector<std::string> only, std::size
     for (const auto& row : all["workloads"]) EXPECT_TRUE(row["a"].contains("median")) << row;
 }
 
-TEST_F(BenchTransfer, CollectiveOperationsAreMeasuredAmongTwoAndFourProcesses) {
-    expect_measured("collective", {"shm.barrier", "shm.allreduce.2.8", "tcp.alltoall.4.8"}, 4);
+TEST_F(BenchTransfer, CollectiveOperationsAreMeasuredAmongTwoFourAndEightProcesses) {
+    expect_measured("collective", {"shm.barrier", "shm.allreduce.2.8", "tcp.alltoall.4.8", "shm.alltoall.8.1048576"},
+                    6);
 }
 
 TEST_F(BenchTransfer, ContextsAreMeasuredBesideAsManyEndpoints) {

@@ -24,7 +24,8 @@ void open(const transfer::Ground& ground, transfer::Owned<Object>& out, const ch
 }  // namespace
 
 Member::Member(const Entries& entries, const std::string& provider, bool shares_processor)
-    : ground_(entries, {provider, FI_EP_RDM, FI_MSG | FI_COLLECTIVE, true}), yields_(shares_processor) {
+    : ground_(entries, {.provider = provider, .caps = FI_MSG | FI_COLLECTIVE, .largest = kMembersMost * kPartMost}),
+      yields_(shares_processor) {
     fi_eq_attr eq_attr = {};
     fi_cq_attr cq_attr = {};
     cq_attr.format = FI_CQ_FORMAT_CONTEXT;

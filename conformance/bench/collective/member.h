@@ -11,7 +11,9 @@
 
 namespace selvage::conformance::bench::collective {
 
-inline constexpr std::size_t kMembersMost = 4;
+inline constexpr std::size_t kMembersMost = 8;
+/// Longest part of a member, in bytes.
+inline constexpr std::size_t kPartMost = std::size_t{1} << 20;
 
 enum class Operation : std::uint8_t { Barrier, Broadcast, Allreduce, Allgather, Alltoall };
 
@@ -36,8 +38,8 @@ public:
     void join(const Addresses& all);
     /// Makes progress.  @return whether it is a member of the group by now.
     bool joined();
-    /// One operation, until it is complete here.  REQUIRES: joined().  `size` is in bytes of each member, the root is
-    /// the first, what is reduced are sums of doubles.
+    /// One operation, until it is complete here.  REQUIRES: joined().  `size` is in bytes of each member, at most
+    /// kPartMost; the root is the first, what is reduced are sums of doubles.
     void operate(Operation operation, std::size_t size);
     /// What a member does that waits for anything but an operation: where members share a processor, it sleeps, so that
     /// even one that comes behind it gets to run.

@@ -34,7 +34,7 @@ constexpr std::array kOperations = {
     OperationName{Operation::Allreduce, "allreduce"}, OperationName{Operation::Allgather, "allgather"},
     OperationName{Operation::Alltoall, "alltoall"},
 };
-constexpr std::array<std::size_t, 5> kSizes = {8, 256, 4 << 10, 64 << 10, 1 << 20};
+constexpr std::array<std::size_t, 5> kSizes = {8, 256, 4 << 10, 64 << 10, kPartMost};
 
 /// What the first member tells the others.
 struct Order {
@@ -63,8 +63,6 @@ Operation operation_of(const Workload& w) {
     return found->operation;
 }
 
-bool shares_processors(int members) { return static_cast<std::size_t>(members) > cores_allowed().size(); }
-
 /// Every other member, from its making to its end.
 void far_member(const std::string& library, const std::string& provider, bool shares, Link& link,
                 const Setting& setting) {
@@ -88,12 +86,14 @@ void far_member(const std::string& library, const std::string& provider, bool sh
 /// The members of one number, seen from the first.
 class Group {
 public:
-    Group(const std::string& library, const std::string& provider, int members, const Setting& setting)
+    Group(const std::string& library, const std::string& provider, std::size_t members, const Setting& setting,
+          const std::vector<int>& allowed)
         : setting_(setting) {
-        const bool shares = shares_processors(members);
-        for (int i = 1; i < members; ++i) {
+        const auto cores = cores_of(members, setting.cores, allowed);
+        const bool shares = share_cores(cores, allowed);
+        for (std::size_t i = 1; i < members; ++i) {
             Setting other = setting;
-            other.cores[1] = setting.cores[static_cast<std::size_t>(i) % setting.cores.size()];
+            other.cores[1] = cores[i];
             others_.push_back(std::make_unique<TwoProcesses>(
                 other, [=](Link& link) { far_member(library, provider, shares, link, other); }));
         }
@@ -157,10 +157,11 @@ private:
     std::unique_ptr<Member> member_;
 };
 
-void measure_group(const std::string& library, Rows rows, const Setting& setting, const Tell& tell) {
+void measure_group(const std::string& library, Rows rows, const Setting& setting, const std::vector<int>& allowed,
+                   const Tell& tell) {
     const Workload& first = *rows.front();
     try {
-        Group group(library, first.place.provider, first.members, setting);
+        Group group(library, first.place.provider, static_cast<std::size_t>(first.members), setting, allowed);
         for (const auto* row : rows) {
             tell.begin(*row);
             tell.samples(*row, group.measure(*row));
@@ -176,7 +177,7 @@ void measure_group(const std::string& library, Rows rows, const Setting& setting
 std::vector<Workload> collective_workloads() {
     std::vector<Workload> out;
     for (const char* provider : {"shm", "tcp"}) {
-        for (const int members : {2, 4}) {
+        for (const int members : {2, 4, 8}) {
             for (const auto& operation : kOperations) {
                 const bool sized = operation.operation != Operation::Barrier;
                 for (const std::size_t size : kSizes) {
@@ -189,12 +190,14 @@ std::vector<Workload> collective_workloads() {
 }
 
 void collective_session(const std::string& library, Rows rows, const Setting& setting, const Tell& tell) {
+    const auto allowed = cores_allowed();  // before the first group pins this process
     std::vector<const Workload*> left(rows.begin(), rows.end());
     while (!left.empty()) {
         const int members = left.front()->members;
         const auto others =
             std::stable_partition(left.begin(), left.end(), [&](const Workload* w) { return w->members == members; });
-        measure_group(library, Rows(left.data(), static_cast<std::size_t>(others - left.begin())), setting, tell);
+        const Rows now(left.data(), static_cast<std::size_t>(others - left.begin()));
+        measure_group(library, now, setting, allowed, tell);
         left.erase(left.begin(), others);
     }
 }

@@ -1,4 +1,4 @@
-// The suite `collective`: what collective operations cost among two and four processes.
+// The suite `collective`: what collective operations cost among two, four and eight processes.
 #pragma once
 
 #include <vector>

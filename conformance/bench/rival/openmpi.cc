@@ -15,6 +15,7 @@
 #include <memory>
 #include <sstream>
 
+#include "conformance/bench/cores.h"
 #include "conformance/bench/rival/process.h"
 #include "conformance/bench/transfer/plan.h"
 
@@ -62,21 +63,22 @@ bool is_collective(const Workload& w) { return w.place.kind == "collective"; }
 Command mpirun(const std::string& program, bool of_application, Rows rows, const Setting& setting) {
     const Workload& first = *rows.front();
     const bool tcp = first.place.provider == "tcp";
-    const int ranks = first.members > 0 ? first.members : 2;
-    std::string cores = "-";
-    if (setting.cores[0] >= 0) cores = fmt::format("{},{}", setting.cores[0], setting.cores[1]);
+    const std::size_t ranks = first.members > 0 ? static_cast<std::size_t>(first.members) : 2;
+    const auto allowed = cores_allowed();
+    const auto cores = cores_of(ranks, setting.cores, allowed);
     Command command;
     command.words = {"mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n"};
     command.words.insert(command.words.end(),
                          {fmt::format("{}", ranks), program, fmt::format("{}", setting.effort.time.count()),
-                          setting.realtime ? "1" : "0", cores, of_application ? "app" : "own"});
+                          setting.realtime ? "1" : "0", cores[0] < 0 ? "-" : fmt::format("{}", fmt::join(cores, ",")),
+                          of_application ? "app" : "own"});
     // Only this machine takes part, whatever a batch system says of others.
-    command.environment = {"OMPI_MCA_plm=isolated",
-                           "OMPI_MCA_pml=ob1",
+    command.environment = {"OMPI_MCA_plm=isolated", "OMPI_MCA_pml=ob1",
                            tcp ? "OMPI_MCA_btl=self,tcp" : "OMPI_MCA_btl=self,vader",
                            tcp || of_application ? "OMPI_MCA_osc=^sm,pt2pt" : "OMPI_MCA_osc=sm",
-                           "OMPI_MCA_btl_tcp_if_include=lo",
-                           "OMPI_MCA_btl_base_warn_component_unused=0"};
+                           "OMPI_MCA_btl_tcp_if_include=lo", "OMPI_MCA_btl_base_warn_component_unused=0",
+                           // Where members share a processor they give it up, as those of libraries do.
+                           fmt::format("OMPI_MCA_mpi_yield_when_idle={:d}", share_cores(cores, allowed))};
     for (const auto* row : rows) {
         const auto window =
             row->place.kind == "latency" || is_collective(*row) ? 1 : transfer::window_of(row->place.size);

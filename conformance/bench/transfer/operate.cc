@@ -21,7 +21,7 @@ ssize_t issue(Port& p, const Ground& g, std::size_t size, void* context) {
         const fi_msg message = {&from, descriptors, 1, p.peer, p.waiting_context(context), 0};
         return fi_sendmsg(p.ep, &message, FI_TRIGGER | FI_COMPLETION);
     }
-    const std::uint64_t in = p.peer_base + Ground::kHalf;
+    const std::uint64_t in = p.peer_base + g.half;
     if constexpr (Chosen == Operation::Write)
         return fi_write(p.ep, g.out(), size, desc, p.peer, in, p.peer_key, context);
     if constexpr (Chosen == Operation::TakenWrite) {

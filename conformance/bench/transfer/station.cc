@@ -16,6 +16,7 @@ constexpr const char* kHere = "127.0.0.1";
 constexpr std::size_t kQueue = 8 * kWindow;
 constexpr std::uint64_t kAccess = FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 constexpr std::uint64_t kRequestedKey = 0x5e1;
+constexpr std::size_t kPage = 4096;
 
 /// What most applications say: serialised calls, progress by calls, any mode that a buffer and a context can satisfy.
 fi_info* make_hints(const Entries& entries, const Request& request) {
@@ -34,16 +35,16 @@ fi_info* make_hints(const Entries& entries, const Request& request) {
     return hints;
 }
 
-std::byte* make_memory() {
-    void* at = mmap(nullptr, 2 * Ground::kHalf, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+std::byte* make_memory(std::size_t size) {
+    void* at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) throw CannotMeasure("no memory for buffers");
-    std::memset(at, 1, 2 * Ground::kHalf);
+    std::memset(at, 1, size);
     return static_cast<std::byte*>(at);
 }
 
 }  // namespace
 
-Ground::Ground(const Entries& e, const Request& request) : entries(e) {
+Ground::Ground(const Entries& e, const Request& request) : entries(e), half(request.largest + kPage) {
     fi_info* hints = make_hints(entries, request);
     const auto version = std::min<std::uint32_t>(entries.version(), FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION));
     const bool named = request.provider == "tcp";
@@ -56,7 +57,7 @@ Ground::Ground(const Entries& e, const Request& request) : entries(e) {
     fid_domain* made = nullptr;
     must(fi_domain(fabric.get(), info, &made, nullptr), "fi_domain");
     domain.reset(made);
-    memory = make_memory();
+    memory = make_memory(2 * half);
     register_memory();
 }
 
@@ -65,14 +66,14 @@ Ground::~Ground() {
     domain.reset();
     fabric.reset();
     if (info != nullptr) entries.freeinfo(info);
-    if (memory != nullptr) munmap(memory, 2 * kHalf);
+    if (memory != nullptr) munmap(memory, 2 * half);
 }
 
 void Ground::register_memory() {
     const bool reached = (info->caps & (FI_RMA | FI_ATOMIC)) != 0;
     if (!reached && (info->domain_attr->mr_mode & FI_MR_LOCAL) == 0) return;
     fid_mr* made = nullptr;
-    must(fi_mr_reg(domain.get(), memory, 2 * kHalf, kAccess, 0, kRequestedKey, 0, &made, nullptr), "fi_mr_reg");
+    must(fi_mr_reg(domain.get(), memory, 2 * half, kAccess, 0, kRequestedKey, 0, &made, nullptr), "fi_mr_reg");
     region_.reset(made);
 }
 

@@ -44,7 +44,8 @@ struct Request {
     fi_ep_type type = FI_EP_RDM;
     std::uint64_t caps = 0;
     bool registers = true;
-    std::size_t contexts = 0;  ///< transmit and receive contexts of a scalable endpoint; 0: not asked for
+    std::size_t contexts = 0;        ///< transmit and receive contexts of a scalable endpoint; 0: not asked for
+    std::size_t largest = kLargest;  ///< bytes of what is sent, and of what is received
 };
 
 class Ground {
@@ -59,10 +60,10 @@ public:
     Owned<fid_fabric> fabric;
     Owned<fid_domain> domain;
     std::byte* memory =
-        nullptr;  ///< what is sent, then what is received or reached from afar: kLargest each, and a page
+        nullptr;  ///< what is sent, then what is received or reached from afar: Request::largest each, and a page
     [[nodiscard]] std::byte* out() const { return memory; }
-    [[nodiscard]] std::byte* in() const { return memory + kHalf; }
-    static constexpr std::size_t kHalf = kLargest + 4096;
+    [[nodiscard]] std::byte* in() const { return memory + half; }
+    const std::size_t half;  ///< bytes from out() to in(), and of each
     [[nodiscard]] void* descriptor() const { return region_ ? fi_mr_desc(region_.get()) : nullptr; }
     [[nodiscard]] std::uint64_t key() const { return region_ ? fi_mr_key(region_.get()) : 0; }
     /// What a peer adds offsets to.
