@@ -2,6 +2,7 @@
 #include "impl/catalog/nic.h"
 
 #include <cstdlib>
+#include <initializer_list>
 
 #include "impl/base/object.h"
 #include "impl/text/tostr_info.h"

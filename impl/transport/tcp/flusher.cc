@@ -8,6 +8,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <initializer_list>
+
 #include "impl/base/lock.h"
 #include "impl/transport/tcp/knobs.h"
 
