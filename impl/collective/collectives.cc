@@ -106,10 +106,20 @@ int Collectives::leave(Group& group) {
         group.operations.remove(first);
         operations_.give(*first);
     }
+    operations_.forget_last(group);
     if (group.queued) ready_.remove(&group);
     *std::find(groups_, groups_ + places_, &group) = nullptr;
     if (group.error) failed_[next_failed_++ % kRemembered] = {group.id, group.size, group.failed_from, group.error};
     return 0;
+}
+
+// What a call with the arguments of the one before needs no more.
+int Collectives::check(const Group& group, const CollectiveCall& call, uint32_t* root) {
+    if (!(group.supported & FI_BARRIER_SET << call.collective)) return -FI_EOPNOTSUPP;
+    if (has_root(call.collective)) *root = group.find_address(call.root);
+    if (*root == group.size) return -FI_EINVAL;
+    size_t bytes;
+    return __builtin_mul_overflow(call.count, 2 * call.element * group.size, &bytes) ? -FI_EMSGSIZE : 0;
 }
 
 ssize_t Collectives::post(const CollectiveCall& call) {
@@ -117,13 +127,14 @@ ssize_t Collectives::post(const CollectiveCall& call) {
     if (!group) return -FI_EINVAL;
     if (!group->joined) return -FI_EOPBADSTATE;
     if (group->error) return -group->error;
-    if (!(group->supported & FI_BARRIER_SET << call.collective)) return -FI_EOPNOTSUPP;
-    const uint32_t root = has_root(call.collective) ? group->find_address(call.root) : 0;
-    if (root == group->size) return -FI_EINVAL;
-    size_t bytes;
-    if (__builtin_mul_overflow(call.count, 2 * call.element * group->size, &bytes)) return -FI_EMSGSIZE;
+    const bool again = OperationRecords::repeats(*group, call);
+    uint32_t root = 0;
+    if (!again) {
+        const int refused = check(*group, call, &root);
+        if (refused) return refused;
+    }
     if (operations_.taken() >= endpoint_.tx.size || !messages_.may_report(call.flags)) return -FI_EAGAIN;
-    CollectiveOperation* operation = operations_.take(*group, call, root);
+    CollectiveOperation* operation = again ? operations_.take_last(*group, call) : operations_.take(*group, call, root);
     if (!operation) return -FI_ENOMEM;
     if (!++group->sequence) group->sequence = 1;
     if (!group->operations.first() && is_over_at_once(*operation)) {

@@ -76,6 +76,7 @@ private:
     };
 
     Group* find(fi_addr_t address) const;
+    static int check(const Group& group, const CollectiveCall& call, uint32_t* root);
     bool make_room();
     Joins* joins_of(uint64_t digest);
     void run(Group& group);

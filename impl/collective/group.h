@@ -45,6 +45,8 @@ struct CollectiveOperation {
 
     // What its arguments make of it.
     Plan plan;
+    fi_addr_t root;  // as the call named it
+    size_t count;
     fi_datatype type;
     fi_op op;
     Reducer reducer;
@@ -86,6 +88,7 @@ struct Group {
     int error = 0;
     uint32_t failed_from = 0;
     List<CollectiveOperation> operations;
+    CollectiveOperation* last = nullptr;  // a spare record: of the operation that ended last
     // Allocated before the join starts, so that reporting cannot fail.
     Event* joined_event = nullptr;
     Event* refused_event = nullptr;

@@ -85,26 +85,55 @@ CollectiveOperation* OperationRecords::take(Group& group, const CollectiveCall& 
         put(*operation);
         return nullptr;
     }
-    ++taken_;
-    operation->group = &group;
-    operation->sequence = group.sequence;
-    operation->data = operation->digest | group.sequence;
-    operation->spaces[0] = static_cast<std::byte*>(const_cast<void*>(call.operand));
-    operation->spaces[1] = static_cast<std::byte*>(call.result);
-    operation->spaces[2] = scratch;
-    operation->context = call.context;
-    operation->flags = call.flags;
-    operation->error = 0;
-    operation->round_index = 0;
-    operation->outstanding = 0;
-    enter_round(*operation);
+    operation->root = call.root;
+    operation->count = call.count;
+    begin(*operation, group, call, scratch);
     return operation;
+}
+
+bool OperationRecords::repeats(const Group& group, const CollectiveCall& call) {
+    const CollectiveOperation* last = group.last;
+    if (!last || !last->sequence || last->count != call.count) return false;  // a join is a barrier that none called
+    if (last->plan.shape.collective != call.collective) return false;
+    return last->root == call.root && last->type == call.type && last->op == call.op &&
+           last->plan.shape.members == group.size && (last->scratch || !last->plan.scratch);
+}
+
+CollectiveOperation* OperationRecords::take_last(Group& group, const CollectiveCall& call) {
+    CollectiveOperation* operation = group.last;
+    group.last = nullptr;
+    begin(*operation, group, call, operation->scratch);
+    return operation;
+}
+
+void OperationRecords::begin(CollectiveOperation& operation, Group& group, const CollectiveCall& call,
+                             std::byte* scratch) {
+    ++taken_;
+    operation.group = &group;
+    operation.sequence = group.sequence;
+    operation.data = operation.digest | group.sequence;
+    operation.spaces[0] = static_cast<std::byte*>(const_cast<void*>(call.operand));
+    operation.spaces[1] = static_cast<std::byte*>(call.result);
+    operation.spaces[2] = scratch;
+    operation.context = call.context;
+    operation.flags = call.flags;
+    operation.error = 0;
+    operation.round_index = 0;
+    operation.outstanding = 0;
+    enter_round(operation);
 }
 
 void OperationRecords::give(CollectiveOperation& operation) {
     if (operation.spaces[2] != operation.scratch) free(operation.spaces[2]);
     --taken_;
-    put(operation);
+    Group& group = *operation.group;
+    if (group.last) put(*group.last);
+    group.last = &operation;
+}
+
+void OperationRecords::forget_last(Group& group) {
+    if (group.last) put(*group.last);
+    group.last = nullptr;
 }
 
 void OperationRecords::enter_round(CollectiveOperation& operation) {

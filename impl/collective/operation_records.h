@@ -34,7 +34,13 @@ public:
 
     // An operation at its first round, with the group's next number; nullptr when memory is short.
     CollectiveOperation* take(Group& group, const CollectiveCall& call, uint32_t root);
+    // The same of Group::last. REQUIRES: repeats(group, call)
+    CollectiveOperation* take_last(Group& group, const CollectiveCall& call);
+    // Whether the record at hand is of an operation with the same arguments, and its memory is there.
+    static bool repeats(const Group& group, const CollectiveCall& call);
+    // It is the group's last from now on.
     void give(CollectiveOperation& operation);
+    void forget_last(Group& group);
     size_t taken() const { return taken_; }
 
     // To the round of operation.round_index, of which nothing is started. Behind the last one there is an empty one.
@@ -46,6 +52,7 @@ private:
 
     CollectiveOperation* pick(const Shape& shape, const CollectiveCall& call);
     void put(CollectiveOperation& operation);
+    void begin(CollectiveOperation& operation, Group& group, const CollectiveCall& call, std::byte* scratch);
 
     const bool in_memory_;
     CollectiveOperation* spare_ = nullptr;

@@ -2,7 +2,7 @@
 # Instructions of the library per small message over shared memory, counted by callgrind: they are the same on a busy
 # machine. Send and completion of 8 tagged bytes must stay below 150; of those that wait for a counter, below 580 when
 # each is started by itself, and below 330 when fifty are started together. A broadcast of 8 bytes between two must stay
-# below 780 at its root and below 1230 at the other, an allreduce below 3650 at both together.
+# below 680 at its root and below 1130 at the other, an allreduce below 3500 at both together.
 #   instructions_test.sh PROGRAM
 set -euo pipefail
 program=$1
@@ -52,9 +52,9 @@ posts=$(counted measured_posts)
 writes=$(counted measured_writes)
 service=$(counted measured_service)
 ends=$(counted measured_ends)
-broadcasts=$(counted_below 780 measured_broadcasts)
-received=$(counted_below 1230 measured_broadcasts_received)
-reductions=$(counted_below 3650 measured_reductions)
+broadcasts=$(counted_below 680 measured_broadcasts)
+received=$(counted_below 1130 measured_broadcasts_received)
+reductions=$(counted_below 3500 measured_reductions)
 echo "instructions per write: $writes to post it, $service at the target, $ends for its end and completion"
 echo "instructions per message: $sends for send and completion, $arrivals for arrival and completion, $posts for a receive"
 echo "instructions per broadcast: $broadcasts at the root, $received at the other; per allreduce: $reductions at both"
@@ -65,6 +65,6 @@ echo "instructions per message that waits for a counter: $triggers by itself, $w
 ((triggers < 580)) || fail "$triggers instructions for a message that waits for a counter, 580 are too many"
 ((windows < 330)) || fail "$windows instructions for one that is started with others, 330 are too many"
 ((broadcasts > 20)) || fail "$broadcasts instructions for a broadcast: nothing was counted"
-((broadcasts < 780)) || fail "$broadcasts instructions for a broadcast at its root, 780 are too many"
-((received < 1230)) || fail "$received instructions for a broadcast at another member, 1230 are too many"
-((reductions < 3650)) || fail "$reductions instructions for an allreduce at both members, 3650 are too many"
+((broadcasts < 680)) || fail "$broadcasts instructions for a broadcast at its root, 680 are too many"
+((received < 1130)) || fail "$received instructions for a broadcast at another member, 1130 are too many"
+((reductions < 3500)) || fail "$reductions instructions for an allreduce at both members, 3500 are too many"
