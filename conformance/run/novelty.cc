@@ -35,6 +35,12 @@ bool Novelty::is_new(Clause clause, const std::string& signature) {
     return true;
 }
 
+bool Novelty::is_known(Clause clause, const std::string& signature) const {
+    const auto at = seen_.find(clause);
+    if (at == seen_.end()) return false;
+    return at->second.signatures.size() >= kMostKept || at->second.signatures.contains(signature);
+}
+
 void Novelty::came_to_nothing(Clause clause) {
     Seen& s = seen_[clause];
     if (s.barren > s.under_way) --s.barren;

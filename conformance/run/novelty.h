@@ -22,6 +22,8 @@ public:
     void end(model::Clause clause) { --seen_[clause].under_way; }
     /// Notes a shrunk case.  True if nothing like it was seen before.
     bool is_new(model::Clause clause, const std::string& signature);
+    /// True if nothing would be new of such a shrunk case.
+    [[nodiscard]] bool is_known(model::Clause clause, const std::string& signature) const;
     /// Nothing was seen, after all: it says nothing of what is still to come.
     void came_to_nothing(model::Clause clause);
     /// It was none.

@@ -16,6 +16,7 @@
 #include "conformance/run/novelty.h"
 #include "conformance/run/repeat.h"
 #include "conformance/run/runner.h"
+#include "conformance/run/trial_memory.h"
 #include "conformance/run/trial_queue.h"
 #include "conformance/test/tool_util.h"
 #include "model/spec/clause.h"
@@ -82,6 +83,41 @@ RC_GTEST_PROP(Novelty, DecidesBesideTheRunAsItDoesOneByOne, ()) {
             {static_cast<Clause>(*rc::gen::inRange(0, 3)), signature < 0 ? "" : std::to_string(signature)});
     }
     RC_ASSERT(beside_the_run(stream, *rc::gen::inRange<std::size_t>(0, 40)) == one_by_one(stream));
+}
+
+TEST(Novelty, KnowsWhatWasNotedAndNothingElse) {
+    Novelty novelty;
+    EXPECT_FALSE(novelty.is_known(Clause{}, "a"));
+    ASSERT_TRUE(novelty.is_new(Clause{}, "a"));
+    EXPECT_TRUE(novelty.is_known(Clause{}, "a"));
+    EXPECT_FALSE(novelty.is_known(Clause{}, "b"));
+    novelty.forget(Clause{}, "a");
+    EXPECT_FALSE(novelty.is_known(Clause{}, "a"));
+}
+
+TEST(Novelty, KnowsEverythingOfAClauseWithAsManyFindingsAsAreTold) {
+    Novelty novelty;
+    for (int i = 0; novelty.is_new(Clause{}, std::to_string(i)); ++i) {
+    }
+    EXPECT_TRUE(novelty.is_known(Clause{}, "another"));
+}
+
+TEST(TrialMemory, TriesACaseOnceAndAnotherOneToo) {
+    TrialMemory trials;
+    int tried = 0;
+    const auto run = [&tried] {
+        ++tried;
+        return std::vector<model::Because>{{.clause = Clause{}, .evidence = {}}};
+    };
+    Case script;
+    script.kind = Case::Kind::Group;
+    script.group.members = 2;
+    EXPECT_EQ(trials.shown_by(script, run).size(), 1U);
+    EXPECT_EQ(trials.shown_by(script, run).size(), 1U);
+    EXPECT_EQ(tried, 1);
+    script.group.members = 3;
+    trials.shown_by(script, run);
+    EXPECT_EQ(tried, 2);
 }
 
 TEST(Novelty, GoesOnWhereOnlyWhatDidNotShowAgainWasSeen) {
