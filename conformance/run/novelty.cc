@@ -29,8 +29,9 @@ bool Novelty::is_open(Clause clause) {
 }
 
 bool Novelty::is_new(Clause clause, const std::string& signature) {
+    if (is_known(clause, signature)) return false;
     Seen& s = seen_[clause];
-    if (s.signatures.size() >= kMostKept || !s.signatures.insert(signature).second) return false;
+    s.signatures.insert(signature);
     s.barren = s.under_way;
     return true;
 }
