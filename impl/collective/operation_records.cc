@@ -96,7 +96,7 @@ bool OperationRecords::repeats(const Group& group, const CollectiveCall& call) {
     if (!last || !last->sequence || last->count != call.count) return false;  // a join is a barrier that none called
     if (last->plan.shape.collective != call.collective) return false;
     return last->root == call.root && last->type == call.type && last->op == call.op &&
-           last->plan.shape.members == group.size && (last->scratch || !last->plan.scratch);
+           (last->scratch || !last->plan.scratch);
 }
 
 CollectiveOperation* OperationRecords::take_last(Group& group, const CollectiveCall& call) {
