@@ -169,6 +169,16 @@ TEST_F(BenchMany, EveryRowOfAShortRunIsMeasuredBesideARival) {
     }
 }
 
+// A few peers fit in pages that the receiver has touched before: the page tables show nothing of them.
+TEST_F(BenchMany, MemoryOfAFewPeersIsToldAsNoLessThanAPage) {
+    const Ran ran = run_many({"--json", "--only", "tcp.to-one.16.memory"});
+    if (contains(ran.err, "lies beside the tool")) GTEST_SKIP() << "the bundled library is not built";
+    const auto rows = rows_of(ran);
+    ASSERT_EQ(rows.size(), 1U);
+    const json& row = rows.at("tcp.to-one.16.memory");
+    EXPECT_GE(row["a"].value("median", 0.0) * 16, static_cast<double>(sysconf(_SC_PAGESIZE))) << row;
+}
+
 TEST_F(BenchMany, ALibraryThatCannotDoARowIsToldThereAndMissesItsGoal) {
     const std::vector<std::string> arguments = {
         "--library", kBroken + "/libhostile.so", "--against", "libfabric.so.1", "--only", "shm.first"};

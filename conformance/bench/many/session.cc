@@ -1,6 +1,8 @@
 // See session.h.
 #include "conformance/bench/many/session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -22,6 +24,12 @@ double memory_of(Processes& processes, std::size_t workers) {
     double bytes = processes.shared_memory();
     for (std::size_t i = 0; i < workers; ++i) bytes += processes.report(i).memory;
     return bytes;
+}
+
+/// Memory is seen in pages: what fits in pages that were touched before, or is less than what was given back, is told
+/// as one page, and never as none.  @return bytes.
+double growth(double before, double after) {
+    return std::max(after - before, static_cast<double>(sysconf(_SC_PAGESIZE)));
 }
 
 /// Blocks that take the time of the effort together.  @return nanoseconds of a message, one for each block.
@@ -46,7 +54,7 @@ Samples all_to_all(Processes& processes, const Scenario& scenario, const Effort&
     processes.talk(1);
     const double after = memory_of(processes, scenario.count);
     Samples out;
-    out[Figure::Memory] = {(after - before) / static_cast<double>(pairs)};
+    out[Figure::Memory] = {growth(before, after) / static_cast<double>(pairs)};
     out[Figure::Message] = messages(processes, 1, pairs, effort);
     return out;
 }
@@ -59,7 +67,7 @@ Samples to_one(Processes& processes, const Scenario& scenario, const Effort& eff
     Samples out;
     out[Figure::Storm] = {processes.talk(1)};
     const double after = memory_of(processes, 1);
-    out[Figure::Memory] = {(after - before) / static_cast<double>(scenario.count)};
+    out[Figure::Memory] = {growth(before, after) / static_cast<double>(scenario.count)};
     out[Figure::Message] = messages(processes, kWindow, scenario.count * kWindow, effort);
     return out;
 }
@@ -83,7 +91,7 @@ Samples addresses(Processes& processes, const Scenario& scenario) {
     const double after = memory_of(processes, 1);
     processes.order({Step::Talk, 1, 1});
     Samples out;
-    out[Figure::Memory] = {(after - before) / static_cast<double>(scenario.count)};
+    out[Figure::Memory] = {growth(before, after) / static_cast<double>(scenario.count)};
     for (const Figure f : kAddressFigures) out[f] = {processes.report(0).figures[index_of(f)]};
     return out;
 }
