@@ -300,7 +300,7 @@ private:
     void scribble_slot(const Slot& slot) {
         auto& control = *reinterpret_cast<shm::SlotControl*>(slot.bytes);
         std::byte* ring = slot.bytes + shm::kPage;
-        switch (random_.below(10)) {
+        switch (random_.below(12)) {
             case 0:
                 control.consumed.store(word());
                 break;
@@ -321,6 +321,12 @@ private:
                 break;
             case 6:
                 scribble(ring, shm::kRingBytes);
+                break;
+            case 7:
+                control.answers_closed.store(static_cast<uint32_t>(word()));
+                break;
+            case 8:
+                scribble(control.answers, sizeof control.answers);
                 break;
             default:
                 forge(ring);

@@ -20,13 +20,14 @@ void fill() {
 }
 
 // `a` has sent to `b`, which has no ring to `a` yet, and cannot get one: `c` has the one that had memory from the
-// start.
+// start. `b` has answered as much as the slot of the question holds.
 struct Full {
     Name a_name{"a"}, b_name{"b"}, c_name{"c"};
     ShmTransport a, b, c;
     FakeSink at_a, at_b;
     ShmPeer* to_b = nullptr;
     ShmPeer* to_a = nullptr;
+    size_t answers = 0;
 
     bool set_up() {
         if (a.open_at(a_name.text, {}) || b.open_at(b_name.text, {}) || a.find_peer_at(b_name.text, &to_b))
@@ -36,6 +37,9 @@ struct Full {
         send_text(a, *to_b, "question");
         if (!progress_until(b, at_b, [this] { return !at_b.arrivals.empty(); })) return false;
         to_a = at_b.arrivals[0].peer;
+        for (; answers + 1 < shm::kAnswerLines; ++answers) {
+            if (send_text(b, *to_a, "answer") != SendResult::Done) return false;
+        }
         fill();
         return true;
     }
@@ -47,7 +51,7 @@ struct Full {
         unlink(kFiller);
         if (!progress_until(b, at_b, [this] { return !at_b.rooms.empty(); })) return 4;
         if (send_text(b, *to_a, "answer") != SendResult::Done) return 5;
-        return progress_until(a, at_a, [this] { return !at_a.arrivals.empty(); }) ? 0 : 6;
+        return progress_until(a, at_a, [this] { return at_a.arrivals.size() > answers; }) ? 0 : 6;
     }
     int tell_both_of_no_space() {
         if (send_text(b, *to_a, "answer") != SendResult::Again) return 2;

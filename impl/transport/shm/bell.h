@@ -18,6 +18,19 @@
 // ShmTransport::fences_). An owner whose membarrier() is refused later keeps its rings hot, and sleeps for a
 // millisecond at a time.
 //
+// Answers in the slot of a question (layout.h) are the same drawing with the sender of the slot as who looks, and with
+// fences of both of their own, as it is made once for a peer (models/answers.pml):
+//
+//   owner (answers)                                   sender (asked)
+//   1. store the answer (release)                     1. store `answers_closed`: before it sleeps, or has looked for
+//                                                        long
+//   2. fence                                          2. fence
+//   3. load `answers_closed`: enter the sender's      3. load the first word of the next answer: go on looking
+//      region, and wake it if it sleeps
+//
+// The hello of an owner that enters says how many lines of answers there are; the sender looks at these once more,
+// before it takes anything from the owner's ring.
+//
 // What needs no such fence, because the side that looks goes on looking:
 //   attention  An owner that is awake loads it in every progress. It takes the bits by an exchange (acquire), which
 //   sees
@@ -27,6 +40,7 @@
 //              happened before the ring had a peer. For an owner that sleeps it is what a frame is in the drawing
 //              above: ShmTransport::release() fences between it and its look at `armed`.
 //   refused    The sender's check_life() looks at it again and again.
+//   left       Likewise. Stored (release) behind the last answer.
 //   consumed   A sender that waits for room looks in every progress, and asleep every millisecond.
 //   armed      Of many senders one rings: who takes the word to zero. If its datagram cannot be sent, it puts the word
 //              back, by a compare-and-exchange with zero, so that it never replaces the word of a later sleep (each

@@ -13,6 +13,11 @@
 // A sender maps the header and the first slots at once (kWindowBytes), and one of the later slots by itself. The ring
 // comes twice in a row where the owner maps it, and for the sender once all of it has memory.
 //
+// The first answers to a new sender need no region but the one in which it asked: the owner writes them behind the
+// words of the sender's slot (SlotControl::answers), once, without giving lines back. The sender polls them until the
+// owner has entered its region, or until it looks no more and says so (bell.h). The owner's hello there says how many
+// lines of answers there are, and the sender takes these before anything from the owner's ring.
+//
 // Record locks (of open file descriptions) on bytes of the file tell who lives: the kernel drops them with the process,
 // however it ends. Nothing else is believed about life: no process id is stored anywhere (introductions.h). Sockets of
 // the owner lie beside the region under its instance id (socket_file.h), and are removed with it.
@@ -42,7 +47,7 @@
 namespace selvage::impl::shm {
 
 inline constexpr uint64_t kRegionMagic = 0x73656c7661676502;  // "selvage", kind 2; written last
-inline constexpr uint32_t kRegionVersion = 8;
+inline constexpr uint32_t kRegionVersion = 9;
 
 inline constexpr size_t kPage = 4096;
 inline constexpr size_t kLine = 64;
@@ -57,6 +62,7 @@ inline constexpr size_t kFirstBytes = 2 * kPage;
 inline constexpr size_t kFirstLines = (kFirstBytes - kPage) / kLine;
 inline constexpr size_t kIdBytes = 16;
 inline constexpr size_t kProofBytes = 32;
+inline constexpr size_t kAnswerLines = 32;  // of a slot: what its owner may say before it enters the sender's region
 
 static_assert(kRingLines == size_t{1} << kLapShift);
 static_assert(kSlotBytes <= 96 * 1024);
@@ -118,14 +124,19 @@ struct SlotControl {
     uint8_t instance[kIdBytes];
     uint8_t proof[kProofBytes];
     uint64_t instance_at;  // where in its memory its instance id lies, if the owner wants to see whether it can read it
+    uint32_t answered;     // lines of answers that it wrote into the slot that the owner has in its region
     // The owner's words.
     alignas(512) std::atomic<uint64_t> consumed;  // lines given back, so far; lazily
     std::atomic<uint32_t> cold;                   // the owner does not poll this ring: raise its attention
     std::atomic<uint32_t> pulls;                  // sizes of transfers whose source the owner reads (pull_choice.h)
     std::atomic<uint32_t> refused;                // positive fabric errno: nothing of this sender is looked at any more
+    std::atomic<uint32_t> left;                   // it has closed, and never entered the sender's region
     // The sender's words.
     alignas(128) std::atomic<uint32_t> closed;  // nothing follows
+    std::atomic<uint32_t> answers_closed;       // it does not look at answers (any more)
+    // The owner's frames, as in a ring (ring.h), the first at the beginning.
+    alignas(kAnswerLines* kLine) std::byte answers[kAnswerLines * kLine];
 };
-static_assert(sizeof(SlotControl) <= kPage);
+static_assert(sizeof(SlotControl) == kPage);
 
 }  // namespace selvage::impl::shm

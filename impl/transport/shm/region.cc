@@ -375,11 +375,14 @@ void count_slot(RegionHeader& header, size_t slot) {
     while (used < needed && !header.slots_used.compare_exchange_weak(used, needed, std::memory_order_relaxed)) continue;
 }
 
-void write_hello(SlotControl* slot, const Identity& self, const uint8_t (&owner)[kIdBytes]) {
+void write_hello(SlotControl* slot, const Identity& self, const uint8_t (&owner)[kIdBytes],
+                 const RemoteSlot::Answers& answers) {
     memcpy(slot->text, self.text, sizeof self.text);
     memcpy(slot->instance, self.instance, sizeof self.instance);
     hello_proof(self.key, owner, self.instance, self.text, slot->proof);
     slot->instance_at = reinterpret_cast<uintptr_t>(self.instance);
+    slot->answered = answers.written;
+    slot->answers_closed.store(!answers.looked_at, std::memory_order_relaxed);
 }
 
 // Makes the file reach that far. One sender at a time, so that no other's slot lies behind the end that is seen; what
@@ -409,7 +412,7 @@ int map_first(RemoteSlot* remote) {
     return remote->slot ? 0 : -FI_ENOMEM;
 }
 
-int set_up(RemoteSlot* remote, const Identity& self) {
+int set_up(RemoteSlot* remote, const Identity& self, const RemoteSlot::Answers& answers) {
     int error = take_slot(remote->file, *remote->header, &remote->index);
     if (error) return error;
     if (remote->index >= kWindowSlots) error = extend(remote->file, slot_offset(remote->index) + kSlotBytes);
@@ -418,7 +421,7 @@ int set_up(RemoteSlot* remote, const Identity& self) {
     if (error) return error;
     uint8_t owner[kIdBytes];
     memcpy(owner, remote->header->instance, sizeof owner);
-    write_hello(remote->slot, self, owner);
+    write_hello(remote->slot, self, owner, answers);
     count_slot(*remote->header, remote->index);
     // Publishes the hello and the count to the owner, which loads it with acquire.
     remote->header->state[remote->index].store(kSlotReady, std::memory_order_release);
@@ -428,7 +431,7 @@ int set_up(RemoteSlot* remote, const Identity& self) {
 
 }  // namespace
 
-int RemoteSlot::enter(const char* text, const Identity& self) {
+int RemoteSlot::enter(const char* text, const Identity& self, const Answers& answers) {
     char name[kFileNameMax];
     if (!file_name(text, name)) return -FI_EINVAL;
     int error = open_noted(name, kOpenFlags, &file);
@@ -444,7 +447,7 @@ int RemoteSlot::enter(const char* text, const Identity& self) {
     if (!error) header = map_shared<RegionHeader>(file, 0, kWindowBytes);
     if (!error && !header) error = -FI_ENOMEM;
     if (!error) error = check_header(*header, text, self.key);
-    if (!error) error = set_up(this, self);
+    if (!error) error = set_up(this, self, answers);
     if (error) leave();
     return error;
 }

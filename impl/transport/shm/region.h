@@ -52,7 +52,12 @@ struct RemoteSlot {
     // -FI_EAGAIN: nobody lives at that address, or its owner is not ready; worth another try. -FI_EBUSY: the owner
     // lives, and another sender is making the file longer; likewise. -FI_EACCES: another key, or another user's.
     // -FI_ENOSPC, -FI_ENOMEM, -FI_EMFILE: resources.
-    int enter(const char* text, const Identity& self);
+    // `answers`: what goes with the hello.
+    struct Answers {
+        bool looked_at;    // in this slot
+        uint32_t written;  // lines, into the slot that the owner of this region has in the caller's
+    };
+    int enter(const char* text, const Identity& self, const Answers& answers);
     // Memory for all of the ring, of which enter() gives kFirstLines, and a mapping in which it comes twice: `slot`
     // changes. 0 or -FI_ENOSPC, ...
     int allocate_ring();

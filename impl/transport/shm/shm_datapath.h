@@ -8,6 +8,7 @@ namespace selvage::impl {
 inline SendResult ShmTransport::send(Peer& peer, const Frame& frame) {
     const size_t lines = shm::lines_of(frame.header.size);
     if (!peer.out.has_room(lines)) [[unlikely]] {
+        if (peer.slot_answers.writable && send_answer(peer, frame)) return SendResult::Done;
         const SendResult result = make_room(peer, lines);
         if (result != SendResult::Done) return result;
     }
@@ -97,7 +98,7 @@ unsigned ShmTransport::progress(S& sink) {
         look_around();
     if (region_.header->attention.load(std::memory_order_relaxed)) [[unlikely]]
         handled += handle_attention(sink);
-    if (armed_ || waiting_for_room_ || failed_) [[unlikely]]
+    if (rare_ || waiting_for_room_ || failed_) [[unlikely]]
         handled += handle_failures(sink);
     for (uint32_t i = 0; i < hot_count_; ++i) {
         Peer& peer = *hot_[i];
@@ -134,7 +135,7 @@ unsigned ShmTransport::handle_attention(S& sink) {
 template <typename S>
 unsigned ShmTransport::handle_failures(S& sink) {
     unsigned handled = 0;
-    if (armed_) disarm();
+    if (rare_ & kArmed) disarm();
     while (failed_) {
         Peer& peer = *failed_;
         failed_ = peer.next_failed;
@@ -142,6 +143,48 @@ unsigned ShmTransport::handle_failures(S& sink) {
         ++handled;
     }
     if (waiting_for_room_) handled += offer_room(sink);
+    if (awaited_) handled += look_at_answers(sink);
+    return handled;
+}
+
+// All that are there. Of an owner that has entered this side's region these are all that there will be: they were
+// published before its hello, so they come before its ring, which is polled behind this in the same progress.
+template <typename S>
+unsigned ShmTransport::take_answers(Peer& peer, S& sink) {
+    unsigned handled = 0;
+    uint32_t& taken = peer.slot_answers.taken;
+    while (peer.remote.slot && peer.in.phase != shm::RingPhase::Broken && taken < shm::kAnswerLines) {
+        const std::byte* line = peer.remote.slot->answers + size_t{taken} * shm::kLine;
+        const uint64_t first = shm::first_word(const_cast<std::byte*>(line)).load(std::memory_order_acquire);
+        if (!(first & shm::kParityBit)) break;
+        const Header header = shm::copy_header(line, first);
+        const size_t lines = shm::lines_of(header.size);
+        if (lines > shm::kAnswerLines - taken) {
+            drop_malformed(peer, sink);
+            break;
+        }
+        taken += static_cast<uint32_t>(lines);
+        sink.deliver(peer, header, line + shm::payload_offset(header.size));
+        ++handled;
+    }
+    return handled;
+}
+
+// Before the rings: see take_answers(). Calls of the Sink may add to the list.
+template <typename S>
+unsigned ShmTransport::look_at_answers(S& sink) {
+    unsigned handled = 0;
+    Peer* next = awaited_;
+    awaited_ = nullptr;
+    rare_ &= static_cast<uint8_t>(~kAwaits);
+    while (next) {
+        Peer& peer = *next;
+        next = peer.next_awaited;
+        peer.slot_answers.awaited = false;
+        const unsigned taken = take_answers(peer, sink);
+        handled += taken;
+        if (peer.life == ShmPeerLife::Living && !peer.in.lines && keeps_awaiting(peer, taken)) await_answers(peer);
+    }
     return handled;
 }
 
@@ -149,6 +192,7 @@ template <typename S>
 void ShmTransport::take_down(Peer& peer, S& sink) {
     // What it published while it lived was sent: it arrives. At most one ring full, so that none can feed us for ever.
     const uint64_t end = peer.in.position + shm::kRingLines;
+    take_answers(peer, sink);
     while (peer.in.lines && peer.in.position < end && drain(peer, sink) > 0) {
     }
     leave_hot(peer);

@@ -14,6 +14,16 @@ enum class ShmPeerLife : uint8_t {
     Down,    // was: no ring, no memory but this
 };
 
+// Answers in the slot of a question (layout.h): those that this side awaits in its slot in the peer's region, and those
+// that it writes into the peer's slot in its own.
+struct ShmAnswers {
+    uint32_t taken = 0;     // lines
+    uint32_t idle = 0;      // looks in a row that found nothing
+    bool awaited = false;   // in the list of those that every progress looks at
+    bool writable = false;  // the peer looks at them, and nothing was written to its region yet
+    uint32_t written = 0;   // lines
+};
+
 struct alignas(64) ShmPeer : PeerBase {
     ShmPeer() { in_memory = true; }
 
@@ -25,7 +35,9 @@ struct alignas(64) ShmPeer : PeerBase {
     int error = 0;                  // why it has failed: a positive fabric errno
     ShmPeer* next_waiting = nullptr;
     ShmPeer* next_failed = nullptr;  // or, when it is down, the next that went down
-    size_t place = 0;                // among the living
+    ShmPeer* next_awaited = nullptr;
+    ShmAnswers slot_answers;
+    size_t place = 0;  // among the living
     shm::RemoteSlot remote;
     uint64_t missing_since = 0;  // milliseconds; when nobody was found at its address first, or no room for it
     bool known = false;          // `instance` is the peer's

@@ -101,8 +101,8 @@ void ShmTransport::close() {
     accepted_end_ = 0;
     reap_the_rest();
     unreaped_count_ = 0;
-    waiting_for_room_ = failed_ = nullptr;
-    armed_ = false;
+    waiting_for_room_ = failed_ = awaited_ = nullptr;
+    rare_ = 0;
 }
 
 // Peers.
@@ -171,7 +171,8 @@ int ShmTransport::find_peer_at(const char (&text)[kShmTextMax], Peer** out) {
     Peer* peer = find_living(text);
     if (!peer) peer = add_peer(text);
     if (!peer) return -FI_ENOMEM;
-    const int error = peer->out.lines ? 0 : connect(*peer);
+    // One that can be answered where it asked is entered when that is not enough.
+    const int error = peer->out.lines || peer->slot_answers.writable ? 0 : connect(*peer);
     if (error) return error;
     *out = peer;
     return 0;
@@ -180,12 +181,22 @@ int ShmTransport::find_peer_at(const char (&text)[kShmTextMax], Peer** out) {
 // Takes a slot in the peer's region. A peer that nobody has seen yet may be starting, and a full /dev/shm may be
 // emptied: -FI_EAGAIN for a while.
 int ShmTransport::connect(Peer& peer) {
-    const int error = peer.remote.enter(peer.text, self_);
+    const int error =
+        peer.remote.enter(peer.text, self_, {.looked_at = !peer.in.lines, .written = peer.slot_answers.written});
     if (error == -FI_EAGAIN || error == -FI_EBUSY || error == -FI_ENOSPC) {
         if (waits(peer, error == -FI_EBUSY ? kBusyGraceMs : kStartGraceMs)) return -FI_EAGAIN;
         return error == -FI_ENOSPC ? error : -FI_EHOSTUNREACH;
     }
-    return error ? error : join(peer);
+    if (error) return error;
+    const int refused = join(peer);
+    if (refused) return refused;
+    if (!peer.in.lines) await_answers(peer);
+    // The frames behind it wake an owner that sleeps; answers that it has not seen yet do so here.
+    if (peer.slot_answers.written) {
+        shm::full_fence();
+        wake_owner(peer);
+    }
+    return 0;
 }
 
 // Whether something that a peer lacks may still come, since it was missed first.
@@ -218,7 +229,8 @@ int ShmTransport::enter_peer_at(const char (&text)[kShmTextMax], Peer** out) {
     }
     // It will answer in a slot of ours, and senders take the first that is free: there is one for each peer.
     int error = region_.reserve(std::min(peer_count_, shm::kSlots) - 1);
-    if (!error) error = peer->remote.enter(peer->text, self_);
+    if (!error)
+        error = peer->remote.enter(peer->text, self_, {.looked_at = false, .written = peer->slot_answers.written});
     if (!error) {
         // As long as the peer can be had otherwise: later it would be lost for want of room.
         error = peer->remote.allocate_ring();
@@ -251,6 +263,7 @@ int ShmTransport::join(Peer& peer) {
     }
     memcpy(peer.instance, instance, sizeof instance);
     peer.known = true;
+    peer.slot_answers.writable = false;
     peer.out.lines = shm::ring_of(peer.remote.slot);
     peer.out.region = peer.remote.header;
     peer.out.limit = peer.out.allocated = shm::kFirstLines;
@@ -261,7 +274,9 @@ int ShmTransport::join(Peer& peer) {
 // Gives back everything but the peer itself.
 void ShmTransport::release(Peer& peer) {
     set_aside(peer);
-    if (peer.out.region) {
+    leave_awaited(peer);
+    const bool entered = peer.out.region;
+    if (entered) {
         peer.remote.say_closed();
         shm::full_fence();
         shm::RegionHeader& owner = *peer.out.region;
@@ -275,6 +290,9 @@ void ShmTransport::release(Peer& peer) {
         // A sender that lives has to hear of it, and keeps the slot until it left: accept() sees to that.
         const bool held = region_.slot_is_held(peer.in.index);
         if (held) {
+            // Without a ring of its own, this is how it tells an orderly close at once.
+            if (peer.slot_answers.written && !entered && !peer.error)
+                peer.in.slot().left.store(1, std::memory_order_release);
             const int cause = peer.error == FI_ENOSPC ? FI_ENOSPC : FI_ECONNABORTED;
             peer.in.slot().refused.store(static_cast<uint32_t>(cause), std::memory_order_relaxed);
         }
@@ -282,6 +300,7 @@ void ShmTransport::release(Peer& peer) {
         if (!held) region_.free_slot(peer.in.index);
     }
     peer.in = {};
+    peer.slot_answers = {};
 }
 
 // Nothing of a process that was killed stays behind.
@@ -313,6 +332,7 @@ void ShmTransport::check_life(Peer& peer) {
     if (peer.in.lines && !region_.slot_is_held(peer.in.index)) return mark_failed(peer, FI_ECONNRESET, true);
     if (!peer.out.region) return;
     if (!peer.remote.owner_is_alive()) return mark_failed(peer, FI_ECONNRESET, true);
+    if (peer.remote.slot->left.load(std::memory_order_acquire)) return mark_failed(peer, FI_ECONNRESET, true);
     const uint32_t refused = peer.remote.slot->refused.load(std::memory_order_relaxed);
     const bool known = refused == FI_EACCES || refused == FI_ENOSPC;
     if (refused) mark_failed(peer, known ? static_cast<int>(refused) : FI_ECONNABORTED, true);
@@ -387,6 +407,8 @@ struct Hello {
     uint8_t instance[shm::kIdBytes];
     uint8_t proof[shm::kProofBytes];
     uint64_t instance_at;
+    uint32_t answered;
+    bool looks_at_answers;
 };
 
 bool read_hello(const SlotControl& control, const shm::Identity& self, Hello* out) {
@@ -394,6 +416,8 @@ bool read_hello(const SlotControl& control, const shm::Identity& self, Hello* ou
     memcpy(out->instance, control.instance, sizeof out->instance);
     memcpy(out->proof, control.proof, sizeof out->proof);
     memcpy(&out->instance_at, &control.instance_at, sizeof out->instance_at);
+    memcpy(&out->answered, &control.answered, sizeof out->answered);
+    out->looks_at_answers = !control.answers_closed.load(std::memory_order_relaxed);
     if (!shm::valid_text(out->text)) return false;
     uint8_t expected[shm::kProofBytes];
     shm::hello_proof(self.key, self.instance, out->instance, out->text, expected);
@@ -441,6 +465,9 @@ void ShmTransport::accept_hello(size_t slot, SlotControl* control) {
     peer->in.lines = shm::ring_of(control);
     peer->in.index = static_cast<uint32_t>(slot);
     peer->instance_at = hello.instance_at;
+    // Answers that this side no longer looks for, published before that hello.
+    if (peer->out.lines && hello.answered > peer->slot_answers.taken) await_answers(*peer);
+    peer->slot_answers.writable = !peer->out.lines && hello.looks_at_answers;
     tell_choice(*peer);
     by_slot_[slot] = peer;
     accepted_end_ = std::max(accepted_end_, slot + 1);
@@ -567,10 +594,12 @@ bool ShmTransport::something_waits() {
 bool ShmTransport::arm() {
     if (wait_descriptor() < 0) return false;
     if (introductions_due_) poll_introductions();
-    armed_ = true;
+    rare_ |= kArmed;
+    // Before the look at attention: an owner that answers without being looked at enters this region (bell.h).
+    const bool answered = close_all_answers();
     region_.header->armed.store(sleep_ += 2, std::memory_order_relaxed);  // odd
     const bool fenced = shm::fence_senders();
-    if (something_waits()) {
+    if (answered || something_waits()) {
         disarm();
         return false;
     }
@@ -579,7 +608,7 @@ bool ShmTransport::arm() {
 }
 
 void ShmTransport::disarm() {
-    armed_ = false;
+    rare_ &= static_cast<uint8_t>(~kArmed);
     region_.header->armed.store(0, std::memory_order_relaxed);
     bell_.silence();
     look_around();  // who slept may have slept long

@@ -88,7 +88,7 @@ public:
     unsigned progress(S& sink);
 
     bool offers(Peer& peer, size_t length) {
-        if (length < shm::kPullMin || !peer.out.lines) return false;
+        if (length < shm::kPullMin || (!peer.out.lines && !enter_to_offer(peer))) return false;
         if (!peer.introduced) introduce(peer);
         return shm::says_pull(peer.out.slot().pulls.load(std::memory_order_relaxed), length);
     }
@@ -139,6 +139,19 @@ private:
     [[gnu::noinline, gnu::cold]] unsigned drain_pieces(Peer& peer, S& sink);
     template <typename S>
     void drop_malformed(Peer& peer, S& sink);
+
+    // shm_answers.cc; the sender's end in shm_datapath.h
+    [[gnu::noinline, gnu::cold]] bool send_answer(Peer& peer, const Frame& frame);
+    [[gnu::noinline, gnu::cold]] bool enter_to_offer(Peer& peer);
+    void await_answers(Peer& peer);
+    bool keeps_awaiting(Peer& peer, unsigned taken);
+    static bool close_answers(Peer& peer);
+    bool close_all_answers();
+    void leave_awaited(Peer& peer);
+    template <typename S>
+    unsigned take_answers(Peer& peer, S& sink);
+    template <typename S>
+    unsigned look_at_answers(S& sink);
 
     // shm_long.cc
     // As much of the frame as there is room for. False: not all.
@@ -194,10 +207,14 @@ private:
     Peer** hot_ = nullptr;  // rings that every progress polls; room for all peers
     uint32_t hot_count_ = 0;
     uint32_t calls_ = 0;
-    bool armed_ = false;
+    // What progress has to see to before the rings: a word, as it is asked for each time.
+    static constexpr uint8_t kArmed = 1;
+    static constexpr uint8_t kAwaits = 2;  // answers (awaited_)
+    uint8_t rare_ = 0;
     bool fences_ = false;  // this side must fence before it asks whether the owner sleeps
     Peer* waiting_for_room_ = nullptr;
     Peer* failed_ = nullptr;
+    Peer* awaited_ = nullptr;
 
     Endpoint* endpoint_ = nullptr;
     uint64_t refusals_logged_ = 0;
