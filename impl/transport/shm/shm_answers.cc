@@ -1,6 +1,8 @@
 // See layout.h: answers in the slot of the question, at both of their ends. bell.h draws their protocol.
 #include "impl/transport/shm/shm_transport.h"
 
+#include <algorithm>
+
 namespace selvage::impl {
 
 using shm::SlotControl;
@@ -39,7 +41,7 @@ void ShmTransport::await_answers(Peer& peer) {
     peer.slot_answers.awaited = true;
     peer.next_awaited = awaited_;
     awaited_ = &peer;
-    rare_ |= kAwaits;
+    next_look_ = std::min(next_look_, std::min(calls_ + 1, kCallsPerLook));
 }
 
 void ShmTransport::leave_awaited(Peer& peer) {
@@ -49,7 +51,6 @@ void ShmTransport::leave_awaited(Peer& peer) {
         break;
     }
     peer.slot_answers.awaited = false;
-    if (!awaited_) rare_ &= static_cast<uint8_t>(~kAwaits);
 }
 
 // Of a peer that has not entered this side's region.
@@ -59,7 +60,7 @@ bool ShmTransport::keeps_awaiting(Peer& peer, unsigned taken) {
         return true;
     }
     if (peer.remote.slot->left.load(std::memory_order_acquire)) mark_failed(peer, FI_ECONNRESET, true);
-    if (++peer.slot_answers.idle < kIdlePolls) return true;
+    if (++peer.slot_answers.idle < kIdleLooks) return true;
     return close_answers(peer);
 }
 
@@ -78,7 +79,6 @@ bool ShmTransport::close_all_answers() {
     bool answered = false;
     Peer* next = awaited_;
     awaited_ = nullptr;
-    rare_ &= static_cast<uint8_t>(~kAwaits);
     while (next) {
         Peer& peer = *next;
         next = peer.next_awaited;

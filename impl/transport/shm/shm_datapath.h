@@ -94,11 +94,11 @@ unsigned ShmTransport::drain_pieces(Peer& peer, S& sink) {
 template <typename S>
 unsigned ShmTransport::progress(S& sink) {
     unsigned handled = 0;
-    if (++calls_ == kCallsPerLook) [[unlikely]]
-        look_around();
+    if (++calls_ == next_look_) [[unlikely]]
+        handled += look(sink);
     if (region_.header->attention.load(std::memory_order_relaxed)) [[unlikely]]
         handled += handle_attention(sink);
-    if (rare_ || waiting_for_room_ || failed_) [[unlikely]]
+    if (armed_ || waiting_for_room_ || failed_) [[unlikely]]
         handled += handle_failures(sink);
     for (uint32_t i = 0; i < hot_count_; ++i) {
         Peer& peer = *hot_[i];
@@ -129,13 +129,15 @@ unsigned ShmTransport::handle_attention(S& sink) {
     // The first message of a new peer does not wait for that.
     introductions_due_ = true;
     if (hot == hot_count_) poll_introductions();
-    return failed_ ? handle_failures(sink) : 0;
+    unsigned handled = awaited_ ? look_at_answers(sink) : 0;
+    if (failed_) handled += handle_failures(sink);
+    return handled;
 }
 
 template <typename S>
 unsigned ShmTransport::handle_failures(S& sink) {
     unsigned handled = 0;
-    if (rare_ & kArmed) disarm();
+    if (armed_) disarm();
     while (failed_) {
         Peer& peer = *failed_;
         failed_ = peer.next_failed;
@@ -143,7 +145,15 @@ unsigned ShmTransport::handle_failures(S& sink) {
         ++handled;
     }
     if (waiting_for_room_) handled += offer_room(sink);
-    if (awaited_) handled += look_at_answers(sink);
+    return handled;
+}
+
+// What has its turn by the number of calls: at last some of the peers' lives, and every few calls the answers.
+template <typename S>
+unsigned ShmTransport::look(S& sink) {
+    if (calls_ == kCallsPerLook) look_around();
+    const unsigned handled = awaited_ ? look_at_answers(sink) : 0;
+    next_look_ = awaited_ ? std::min(calls_ + kCallsPerAnswer, kCallsPerLook) : kCallsPerLook;
     return handled;
 }
 
@@ -170,13 +180,13 @@ unsigned ShmTransport::take_answers(Peer& peer, S& sink) {
     return handled;
 }
 
-// Before the rings: see take_answers(). Calls of the Sink may add to the list.
+// Before the rings, and behind handle_attention(), which may make one of them hot: see take_answers(). Calls of the
+// Sink may add to the list.
 template <typename S>
 unsigned ShmTransport::look_at_answers(S& sink) {
     unsigned handled = 0;
     Peer* next = awaited_;
     awaited_ = nullptr;
-    rare_ &= static_cast<uint8_t>(~kAwaits);
     while (next) {
         Peer& peer = *next;
         next = peer.next_awaited;

@@ -102,7 +102,7 @@ void ShmTransport::close() {
     reap_the_rest();
     unreaped_count_ = 0;
     waiting_for_room_ = failed_ = awaited_ = nullptr;
-    rare_ = 0;
+    armed_ = false;
 }
 
 // Peers.
@@ -594,7 +594,7 @@ bool ShmTransport::something_waits() {
 bool ShmTransport::arm() {
     if (wait_descriptor() < 0) return false;
     if (introductions_due_) poll_introductions();
-    rare_ |= kArmed;
+    armed_ = true;
     // Before the look at attention: an owner that answers without being looked at enters this region (bell.h).
     const bool answered = close_all_answers();
     region_.header->armed.store(sleep_ += 2, std::memory_order_relaxed);  // odd
@@ -608,7 +608,7 @@ bool ShmTransport::arm() {
 }
 
 void ShmTransport::disarm() {
-    rare_ &= static_cast<uint8_t>(~kArmed);
+    armed_ = false;
     region_.header->armed.store(0, std::memory_order_relaxed);
     bell_.silence();
     look_around();  // who slept may have slept long

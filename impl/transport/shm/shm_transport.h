@@ -116,9 +116,13 @@ public:
     int wait_descriptor() const;
 
 private:
-    static constexpr unsigned kBatch = 32;         // frames of one peer per progress
-    static constexpr unsigned kCallsPerLook = 64;  // between two looks at the clock
-    static constexpr uint32_t kIdlePolls = 2048;   // after which a ring beyond those is polled no more
+    static constexpr unsigned kBatch = 32;  // frames of one peer per progress
+    // Calls of progress between two looks at the clock, and between two looks at answers that are awaited: those who
+    // send and are not answered pay for these.
+    static constexpr uint32_t kCallsPerLook = 64;
+    static constexpr uint32_t kCallsPerAnswer = 8;
+    static constexpr uint32_t kIdleLooks = 256;   // in a row, after which answers are awaited no more
+    static constexpr uint32_t kIdlePolls = 2048;  // after which a ring beyond those is polled no more
     static constexpr size_t kRoomLines = shm::lines_of(kFrameMax);
 
     // Hot (shm_datapath.h).
@@ -148,6 +152,8 @@ private:
     static bool close_answers(Peer& peer);
     bool close_all_answers();
     void leave_awaited(Peer& peer);
+    template <typename S>
+    [[gnu::noinline, gnu::cold]] unsigned look(S& sink);
     template <typename S>
     unsigned take_answers(Peer& peer, S& sink);
     template <typename S>
@@ -206,11 +212,9 @@ private:
     shm::OwnRegion region_;
     Peer** hot_ = nullptr;  // rings that every progress polls; room for all peers
     uint32_t hot_count_ = 0;
-    uint32_t calls_ = 0;
-    // What progress has to see to before the rings: a word, as it is asked for each time.
-    static constexpr uint8_t kArmed = 1;
-    static constexpr uint8_t kAwaits = 2;  // answers (awaited_)
-    uint8_t rare_ = 0;
+    uint32_t calls_ = 0;                  // of progress, since look_around()
+    uint32_t next_look_ = kCallsPerLook;  // the call that look() has its turn in
+    bool armed_ = false;
     bool fences_ = false;  // this side must fence before it asks whether the owner sleeps
     Peer* waiting_for_room_ = nullptr;
     Peer* failed_ = nullptr;
