@@ -134,18 +134,23 @@ size_t export_entry(const AddressVector& av, const AvEntry& entry, char (&out)[k
     return address.length();
 }
 
-// Most look-ups: of an address as it is stored, in full. What is missing for that, find_address() sees to.
-template <size_t kBytes>
+// Most look-ups: of an address that is stored as `kStored` bytes and zeros, in full. What is missing for that,
+// find_address() sees to.
+template <typename Address, size_t kStored>
 bool copy_address(const AddressVector& av, fi_addr_t index, void* address, size_t* length) {
-    if (*length < kBytes || !av.store.copy_unlocked<kBytes>(index, offsetof(SocketAddress, any), address)) return false;
-    *length = kBytes;
+    if (*length < sizeof(Address)) return false;
+    if (!av.store.copy_unlocked<kStored>(index, offsetof(SocketAddress, any), address)) return false;
+    memset(static_cast<char*>(address) + kStored, 0, sizeof(Address) - kStored);
+    *length = sizeof(Address);
     return true;
 }
 
 bool look_up_unlocked(const AddressVector& av, fi_addr_t index, void* address, size_t* length) {
     if (av.context_bits || av.domain->addr_format == FI_ADDR_STR) return false;
-    if (av.domain->kind == AddressKind::Inet) return copy_address<sizeof(sockaddr_in)>(av, index, address, length);
-    return av.domain->kind == AddressKind::Inet6 && copy_address<sizeof(sockaddr_in6)>(av, index, address, length);
+    if (av.domain->kind == AddressKind::Inet)
+        return copy_address<sockaddr_in, offsetof(sockaddr_in, sin_zero)>(av, index, address, length);
+    return av.domain->kind == AddressKind::Inet6 &&
+           copy_address<sockaddr_in6, sizeof(sockaddr_in6)>(av, index, address, length);
 }
 
 int look_up(fid_av* descriptor, fi_addr_t index, void* address, size_t* length) {
@@ -223,9 +228,14 @@ bool file_name(const Domain& domain, const char* name, char (&out)[kAvFileNameMa
     return length > 0 && static_cast<size_t>(length) < sizeof out;
 }
 
+int open_private_store(AddressVector* av, size_t expected) {
+    const int error = av->store.open_private(av->entry_size(), expected);
+    return error || !av->user_ids ? error : av->store.keep_user_ids();
+}
+
 int open_store(AddressVector* av, const fi_av_attr& requested) {
     const bool read_only = requested.flags & FI_READ;
-    if (!requested.name) return read_only ? -FI_EINVAL : av->store.open_private(av->entry_size(), requested.count);
+    if (!requested.name) return read_only ? -FI_EINVAL : open_private_store(av, requested.count);
     char file[kAvFileNameMax];
     if (!file_name(*av->domain, requested.name, file)) return -FI_EINVAL;
     const auto access = read_only ? AvStore::Access::ReadOnly : AvStore::Access::Create;

@@ -48,7 +48,8 @@ struct AddressVector {
     EventQueue* eq = nullptr;  // bound; holds a use of it. Protected by the domain's lock.
 
     bool holds_text() const { return domain->kind == AddressKind::Shm; }
-    size_t entry_size() const { return holds_text() ? kShmTextMax : sizeof(SocketAddress); }
+    // What of an entry is stored: of a million a short one is found sooner.
+    size_t entry_size() const { return holds_text() ? kShmTextMax : SocketAddress::stored_size(domain->kind); }
 
     // For the engine and the transports, from any thread, in constant time.
     // The address behind a number, and of the context that the number names; false when there is none.

@@ -28,6 +28,8 @@ public:
         element_ = element;
         shift_ = static_cast<unsigned>(std::bit_width(std::bit_ceil(first))) - 1;
     }
+    // Of the first chunk, in elements.
+    uint64_t first() const { return uint64_t{1} << shift_; }
     // Elements there is memory for.
     uint64_t capacity() const { return count_ ? uint64_t{1} << (shift_ + count_ - 1) : 0; }
     // False when memory is short, or more than 2^31 elements are wanted.

@@ -53,7 +53,8 @@ bool AddressVector::read(fi_addr_t address, AvEntry* out) {
         memcpy(out->text, entry, sizeof out->text);
         return !store.shared() || valid_text(out->text);
     }
-    memcpy(static_cast<void*>(&out->socket), entry, sizeof out->socket);
+    out->socket = SocketAddress();
+    memcpy(static_cast<void*>(&out->socket), entry, entry_size());
     return !store.shared() || valid_socket(out->socket, domain->kind);
 }
 

@@ -143,6 +143,10 @@ EventQueue* queue_of(AddressVector& av) {
 int insert_addresses(AddressVector& av, AvSource& source, const AvRequest& request) {
     const int invalid = check(av, request);
     if (invalid) return invalid;
+    if (request.flags & FI_AV_USER_ID) {
+        AvLock guard(av.store);
+        if (av.store.keep_user_ids()) return -FI_ENOMEM;
+    }
     if (!av.async) return insert_now(av, source, request);
     EventQueue* eq = queue_of(av);
     return eq ? insert_async(av, source, request, eq) : -FI_ENOEQ;

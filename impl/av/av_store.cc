@@ -15,7 +15,7 @@
 namespace selvage::impl {
 namespace {
 
-constexpr uint64_t kMagic = 0x73656c7661676503;  // "selvage", layout 3
+constexpr uint64_t kMagic = 0x73656c7661676504;  // "selvage", layout 4
 constexpr uint64_t kFirstCapacity = 64;
 constexpr uint64_t kExpectedMax = 65536;  // an expectation beyond this is met by growing
 constexpr uint64_t kCapacityMax = uint64_t{1} << 31;
@@ -49,7 +49,7 @@ bool lock_byte(int file, off_t byte, short type) {
     return result == 0;
 }
 
-size_t stride_of(size_t slot_size, size_t entry_size) { return slot_size + (entry_size + 7) / 8 * 8; }
+size_t stride_of(size_t slot_size, size_t entry_size) { return slot_size + (entry_size + 3) / 4 * 4; }
 
 }  // namespace
 
@@ -223,9 +223,29 @@ int AvStore::grow(uint64_t capacity) {
 
 int AvStore::grow_private(uint64_t capacity) {
     if (!own_slots_.grow_to(capacity) || !own_free_.grow_to(own_slots_.capacity())) return -FI_ENOMEM;
+    if (own_ids_.capacity() && !grow_ids()) return -FI_ENOMEM;
     own_counts_.capacity = own_slots_.capacity();
     return 0;
 }
+
+bool AvStore::grow_ids() {
+    const uint64_t before = own_ids_.capacity();
+    const bool grown = own_ids_.grow_to(own_slots_.capacity());
+    for (uint64_t index = before; index < own_ids_.capacity(); ++index) *id_at(index) = FI_ADDR_NOTAVAIL;
+    return grown;
+}
+
+int AvStore::keep_user_ids() {
+    if (own_ids_.capacity() >= own_slots_.capacity()) return 0;
+    if (!own_ids_.capacity()) own_ids_.set_sizes(sizeof(uint64_t), own_slots_.first());
+    return grow_ids() ? 0 : -FI_ENOMEM;
+}
+
+uint64_t AvStore::user_id(fi_addr_t index) const {
+    return index < own_ids_.capacity() ? *id_at(index) : FI_ADDR_NOTAVAIL;
+}
+
+void AvStore::set_user_id(fi_addr_t index, uint64_t user_id) { *id_at(index) = user_id; }
 
 int AvStore::reserve(size_t count) {
     if (count > kCapacityMax || used() + count > kCapacityMax) return -FI_ENOMEM;
@@ -286,7 +306,7 @@ fi_addr_t AvStore::insert(const void* entry, uint64_t user_id) {
     begin_change();
     Slot* target = slot(index);
     write_entry(*target, entry);
-    target->user_id = user_id;
+    if (index < own_ids_.capacity()) set_user_id(index, user_id);
     set_uses(index, 1);
     ++now.used;
     if (at_end) {
@@ -299,11 +319,11 @@ fi_addr_t AvStore::insert(const void* entry, uint64_t user_id) {
 }
 
 // Last of a slot, so that a slot in use is whole.
-void AvStore::set_uses(uint64_t index, uint64_t uses) { __atomic_store_n(&slot(index)->used, uses, __ATOMIC_RELEASE); }
+void AvStore::set_uses(uint64_t index, uint32_t uses) { __atomic_store_n(&slot(index)->used, uses, __ATOMIC_RELEASE); }
 
 void AvStore::use_again(fi_addr_t index) {
-    const uint64_t uses = load_once(slot(index)->used);
-    if (uses && uses != UINT64_MAX) set_uses(index, uses + 1);
+    const uint32_t uses = load_once(slot(index)->used);
+    if (uses && uses != UINT32_MAX) set_uses(index, uses + 1);
 }
 
 bool AvStore::holds(fi_addr_t index) { return index < extent() && load_once(slot(index)->used); }
@@ -318,9 +338,9 @@ const void* AvStore::find(fi_addr_t index, AvCopy* copy) {
 bool AvStore::used_once(fi_addr_t index) { return load_once(slot(index)->used) == 1; }
 
 bool AvStore::remove(fi_addr_t index) {
-    const uint64_t uses = load_once(slot(index)->used);
+    const uint32_t uses = load_once(slot(index)->used);
     if (uses > 1) {
-        set_uses(index, uses - 1);
+        if (uses != UINT32_MAX) set_uses(index, uses - 1);
         return false;
     }
     Counts& now = counts();
@@ -333,8 +353,6 @@ bool AvStore::remove(fi_addr_t index) {
     end_change();
     return true;
 }
-
-uint64_t AvStore::user_id(fi_addr_t index) { return header_ ? FI_ADDR_NOTAVAIL : slot(index)->user_id; }
 
 namespace {
 
@@ -406,6 +424,7 @@ int AvStore::open_shared(const char* file, size_t entry_size, size_t expected, A
 
 void AvStore::close() {
     own_slots_.clear();
+    own_ids_.clear();
     if (file_ < 0) return;
     if (slots_) munmap(slots_, mapped_ * stride_);
     if (map_) munmap(const_cast<fi_addr_t*>(map_), kMapBytes);

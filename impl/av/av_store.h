@@ -51,8 +51,9 @@ public:
     int reserve(size_t count);
     // Copies an entry to the lowest free index, used once. FI_ADDR_NOTAVAIL when there is no room, which cannot be
     // after reserve() unless another process broke the counts.
+    // REQUIRES: keep_user_ids(), or user_id is FI_ADDR_NOTAVAIL.
     fi_addr_t insert(const void* entry, uint64_t user_id);
-    // Counts one more use of an entry.
+    // Counts one more use of an entry. What was used 2^32 - 1 times stays until close().
     void use_again(fi_addr_t index);
     // The entry, or nullptr when the index is free. Valid until the lock is released: it is the slot's, or, in a shared
     // store, a copy in `copy` that nobody else can change.
@@ -65,9 +66,12 @@ public:
     // Counts one use less of an entry that there is. True when that was the last, and the index is free.
     bool remove(fi_addr_t index);
     bool used_once(fi_addr_t index);
-    uint64_t user_id(fi_addr_t index);  // FI_ADDR_NOTAVAIL in a shared store
-    // REQUIRES: !shared() && holds(index)
-    void set_user_id(fi_addr_t index, uint64_t user_id) { slot(index)->user_id = user_id; }
+    // From now on entries have identifiers of the user, those that there are FI_ADDR_NOTAVAIL: most stores have none,
+    // and are the smaller for it. 0 or -FI_ENOMEM. REQUIRES: !shared()
+    int keep_user_ids();
+    uint64_t user_id(fi_addr_t index) const;  // FI_ADDR_NOTAVAIL where none are kept
+    // REQUIRES: holds(index), and keep_user_ids() before.
+    void set_user_id(fi_addr_t index, uint64_t user_id);
 
     // Entries there are, and the index behind the highest that was ever used.
     uint64_t used();
@@ -88,8 +92,7 @@ public:
 private:
     struct Header;
     struct Slot {
-        uint64_t used;  // how many insertions are not removed yet; 0: free
-        uint64_t user_id;
+        uint32_t used;  // how many insertions are not removed yet; 0: free
         unsigned char* bytes() { return reinterpret_cast<unsigned char*>(this + 1); }
     };
     struct Counts {
@@ -108,11 +111,13 @@ private:
     void changed();
     uint64_t take_index();
     uint64_t take_shared_index(uint64_t extent);
-    void set_uses(uint64_t index, uint64_t uses);
+    void set_uses(uint64_t index, uint32_t uses);
     int reserve_shared(uint64_t wanted);
     void write_entry(Slot& slot, const void* entry);
     int grow(uint64_t capacity);
     int grow_private(uint64_t capacity);
+    bool grow_ids();
+    uint64_t* id_at(uint64_t index) const { return reinterpret_cast<uint64_t*>(own_ids_.at(index)); }
     int grow_file(uint64_t capacity);
     int write_map(uint64_t capacity);
     int map_header();
@@ -130,6 +135,7 @@ private:
     size_t stride_ = 0;
     size_t entry_size_ = 0;
     AvChunks own_slots_;
+    AvChunks own_ids_;  // of the user; none, or one for each slot
     Counts own_counts_{};
     AvFree own_free_;  // below extent
     Mutex own_lock_;

@@ -28,6 +28,11 @@ bool SocketAddress::is_wildcard() const {
     return kind == AddressKind::Inet6 && IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr);
 }
 
+size_t SocketAddress::stored_size(AddressKind kind) {
+    if (kind == AddressKind::Inet) return offsetof(SocketAddress, v4) + offsetof(sockaddr_in, sin_zero);
+    return kind == AddressKind::Inet6 ? offsetof(SocketAddress, v6) + sizeof(sockaddr_in6) : sizeof(SocketAddress);
+}
+
 SocketAddress SocketAddress::wildcard(AddressKind family, uint16_t port) {
     SocketAddress address;
     memset(&address.v6, 0, sizeof address.v6);

@@ -47,6 +47,8 @@ struct SocketAddress {
 
     SocketAddress() : ib{} {}
     const void* bytes() const { return &any; }
+    // How many bytes of an address of this kind, from its first on, are not zero or say nothing.
+    static size_t stored_size(AddressKind kind);
     size_t length() const {
         return kind == AddressKind::Inet ? sizeof v4 : kind == AddressKind::IbUd ? sizeof ib : sizeof v6;
     }

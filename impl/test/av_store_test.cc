@@ -13,13 +13,21 @@
 namespace selvage::impl {
 namespace {
 
+uint64_t number_at(AvStore& store, fi_addr_t index) {
+    AvCopy copy;
+    uint64_t number = UINT64_MAX;
+    const void* entry = store.find(index, &copy);
+    if (entry) memcpy(&number, entry, sizeof number);
+    return number;
+}
+
 TEST(AvStoreTest, LowestFreeIndexFirst) {
     AvStore store;
     ASSERT_EQ(store.open_private(sizeof(uint64_t), 0), 0);
     AvLock guard(store);
     for (uint64_t i = 0; i < 10000; ++i) {
         ASSERT_EQ(store.reserve(1), 0);
-        ASSERT_EQ(store.insert(&i, i * 2), i);
+        ASSERT_EQ(store.insert(&i, FI_ADDR_NOTAVAIL), i);
     }
     store.remove(17);
     store.remove(4);
@@ -30,10 +38,34 @@ TEST(AvStoreTest, LowestFreeIndexFirst) {
     ASSERT_EQ(store.reserve(1), 0);
     EXPECT_EQ(store.insert(&value, 0), 10000u);
     AvCopy copy;
-    EXPECT_EQ(*static_cast<const uint64_t*>(store.find(9999, &copy)), 9999u);
-    EXPECT_EQ(store.user_id(9999), 19998u);
+    EXPECT_EQ(number_at(store, 9999), 9999u);
     EXPECT_EQ(store.find(UINT64_MAX, &copy), nullptr);
     EXPECT_EQ(store.reserve(SIZE_MAX), -FI_ENOMEM);
+}
+
+TEST(AvStoreTest, IdentifiersOfTheUserAreKeptFromWhenTheyAreWanted) {
+    AvStore store;
+    ASSERT_EQ(store.open_private(sizeof(uint64_t), 0), 0);
+    AvLock guard(store);
+    for (uint64_t i = 0; i < 1000; ++i) {
+        if (i == 100) {
+            ASSERT_EQ(store.keep_user_ids(), 0);
+        }
+        ASSERT_EQ(store.reserve(1), 0);
+        ASSERT_EQ(store.insert(&i, i < 100 ? FI_ADDR_NOTAVAIL : i * 2), i);
+    }
+    for (uint64_t i = 0; i < 1000; ++i) {
+        ASSERT_EQ(store.user_id(i), i < 100 ? FI_ADDR_NOTAVAIL : i * 2);
+        ASSERT_EQ(number_at(store, i), i);
+    }
+    ASSERT_EQ(store.keep_user_ids(), 0);
+    EXPECT_EQ(store.user_id(999), 1998u);
+    store.set_user_id(7, 70);
+    EXPECT_EQ(store.user_id(7), 70u);
+    store.remove(7);
+    const uint64_t value = 1;
+    ASSERT_EQ(store.insert(&value, FI_ADDR_NOTAVAIL), 7u);
+    EXPECT_EQ(store.user_id(7), FI_ADDR_NOTAVAIL);
 }
 
 TEST(AvStoreTest, TwoMappingsSeeEachOtherGrow) {
@@ -50,8 +82,7 @@ TEST(AvStoreTest, TwoMappingsSeeEachOtherGrow) {
     }
     {
         AvLock guard(one);
-        AvCopy copy;
-        EXPECT_EQ(*static_cast<const uint64_t*>(one.find(4999, &copy)), 4999u);
+        EXPECT_EQ(number_at(one, 4999), 4999u);
         for (uint64_t i = 0; i < 5000; ++i) ASSERT_EQ(one.map()[i], i);
     }
     AvStore other_size;
