@@ -38,7 +38,14 @@ bool read_word(std::string_view word, GroupScript& out, CaseError& error) {
     for (const KeyRow& k : kKeys)
         if (k.key == key) return read(value, k.family, out.*k.member) || fail(error, value, "no such value");
     if (key == "late") return read_number(value, out.late) || fail(error, value, "expected a number");
-    if (key != "set") return fail(error, key, "known are members=, set=, operation=, type=, op=, count=, root=, late=");
+    if (key == "what") {
+        const auto call = find_object_call(value);
+        if (!call) return fail(error, value, "no such call");
+        out.call = *call;
+        return true;
+    }
+    if (key != "set")
+        return fail(error, key, "known are members=, what=, set=, operation=, type=, op=, count=, root=, late=");
     const auto set = find_address_set(value);
     if (!set) return fail(error, value, "no such set");
     out.set = *set;
@@ -49,7 +56,7 @@ bool is_possible(const GroupScript& s) {
     const auto members = static_cast<std::int64_t>(s.members);
     return s.members >= 1 && s.members <= model::kMostMembers && s.root < s.members && s.late < members &&
            s.count >= 1 && s.count <= model::kMostGroupCount &&
-           (s.act == model::GroupAct::NamedContexts || members > 1);
+           (s.act == model::GroupAct::NamedContexts || s.act == model::GroupAct::Calls || members > 1);
 }
 
 }  // namespace
@@ -57,6 +64,7 @@ bool is_possible(const GroupScript& s) {
 std::string print_group(const GroupScript& s) {
     std::string out(name(s.act));
     const GroupScript plain;
+    if (s.act == model::GroupAct::Calls) out.append(" what=").append(name(s.call));
     if (s.set != plain.set) out.append(" set=").append(name(s.set));
     for (const KeyRow& k : kKeys) {
         if (s.*k.member == plain.*k.member && k.key != "members") continue;
@@ -82,8 +90,9 @@ bool parse_group(std::string_view line, GroupScript& out, CaseError& error) {
         first = false;
         const auto act = find_group_act(word);
         if (!act)
-            return fail(error, word,
-                        "expected collective, named-contexts, multicast, unknown-sender, user-ids or other-keys");
+            return fail(
+                error, word,
+                "expected collective, named-contexts, multicast, unknown-sender, user-ids, other-keys or calls");
         out.act = *act;
     }
     return is_possible(out) ||

@@ -9,6 +9,7 @@ namespace {
 using model::AddressSet;
 using model::GroupAct;
 using model::MetamorphicRelation;
+using model::ObjectCall;
 using model::SideEffects;
 
 template <typename T>
@@ -58,6 +59,43 @@ constexpr std::array kGroupActs = {
     Row<GroupAct>{GroupAct::Collective, "collective"}, Row<GroupAct>{GroupAct::NamedContexts, "named-contexts"},
     Row<GroupAct>{GroupAct::Multicast, "multicast"},   Row<GroupAct>{GroupAct::UnknownSender, "unknown-sender"},
     Row<GroupAct>{GroupAct::UserIds, "user-ids"},      Row<GroupAct>{GroupAct::OtherKeys, "other-keys"},
+    Row<GroupAct>{GroupAct::Calls, "calls"},
+};
+
+constexpr std::array kObjectCalls = {
+    Row<ObjectCall>{ObjectCall::QueueWait, "queue-wait"},
+    Row<ObjectCall>{ObjectCall::QueueLook, "queue-look"},
+    Row<ObjectCall>{ObjectCall::QueueSignal, "queue-signal"},
+    Row<ObjectCall>{ObjectCall::CounterWait, "counter-wait"},
+    Row<ObjectCall>{ObjectCall::TryWait, "try-wait"},
+    Row<ObjectCall>{ObjectCall::CloseEvents, "close-events"},
+    Row<ObjectCall>{ObjectCall::ClosePollSet, "close-poll-set"},
+    Row<ObjectCall>{ObjectCall::CloseWaitSet, "close-wait-set"},
+    Row<ObjectCall>{ObjectCall::CloseRegion, "close-region"},
+    Row<ObjectCall>{ObjectCall::CloseCounter, "close-counter"},
+    Row<ObjectCall>{ObjectCall::RegionFlags, "region-flags"},
+    Row<ObjectCall>{ObjectCall::RegionInterface, "region-interface"},
+    Row<ObjectCall>{ObjectCall::RegionRawKey, "region-raw-key"},
+    Row<ObjectCall>{ObjectCall::LowestIndex, "lowest-index"},
+    Row<ObjectCall>{ObjectCall::ShortLookup, "short-lookup"},
+    Row<ObjectCall>{ObjectCall::InsertStatus, "insert-status"},
+    Row<ObjectCall>{ObjectCall::InsertSymmetric, "insert-symmetric"},
+    Row<ObjectCall>{ObjectCall::InsertString, "insert-string"},
+    Row<ObjectCall>{ObjectCall::InsertWithoutEvents, "insert-without-events"},
+    Row<ObjectCall>{ObjectCall::InsertEvent, "insert-event"},
+    Row<ObjectCall>{ObjectCall::VectorContext, "vector-context"},
+    Row<ObjectCall>{ObjectCall::ShortName, "short-name"},
+    Row<ObjectCall>{ObjectCall::PeerToPeer, "peer-to-peer"},
+    Row<ObjectCall>{ObjectCall::TriggerVariables, "trigger-variables"},
+    Row<ObjectCall>{ObjectCall::OperationFlags, "operation-flags"},
+    Row<ObjectCall>{ObjectCall::EnableToSend, "enable-to-send"},
+    Row<ObjectCall>{ObjectCall::EnableToReceive, "enable-to-receive"},
+    Row<ObjectCall>{ObjectCall::OtherDomain, "other-domain"},
+    Row<ObjectCall>{ObjectCall::SharedUnbound, "shared-unbound"},
+    Row<ObjectCall>{ObjectCall::ManyBuffers, "many-buffers"},
+    Row<ObjectCall>{ObjectCall::ListenAlone, "listen-alone"},
+    Row<ObjectCall>{ObjectCall::Backlog, "backlog"},
+    Row<ObjectCall>{ObjectCall::LongConnectData, "long-connect-data"},
 };
 
 constexpr std::array kAddressSets = {
@@ -120,6 +158,7 @@ std::string_view name(MetamorphicRelation metamorphic) { return word_of(kMetamor
 std::string_view name(SideEffects::Act act) { return word_of(kActs, act); }
 
 std::string_view name(GroupAct act) { return word_of(kGroupActs, act); }
+std::string_view name(ObjectCall call) { return word_of(kObjectCalls, call); }
 std::string_view name(AddressSet set) { return word_of(kAddressSets, set); }
 
 std::span<const VerbRow> verbs() { return kVerbs; }
@@ -135,6 +174,7 @@ std::optional<MetamorphicRelation> find_relation(std::string_view word) {
 }
 std::optional<SideEffects::Act> find_act(std::string_view word) { return value_of<SideEffects::Act>(kActs, word); }
 std::optional<GroupAct> find_group_act(std::string_view word) { return value_of<GroupAct>(kGroupActs, word); }
+std::optional<ObjectCall> find_object_call(std::string_view word) { return value_of<ObjectCall>(kObjectCalls, word); }
 std::optional<AddressSet> find_address_set(std::string_view word) { return value_of<AddressSet>(kAddressSets, word); }
 std::string all_kinds() { return all_of(kKinds); }
 std::string all_relations() { return all_of(kMetamorphicRelations); }

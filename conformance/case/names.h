@@ -13,6 +13,7 @@ std::string_view name(Case::Kind kind);
 std::string_view name(model::MetamorphicRelation metamorphic);
 std::string_view name(model::SideEffects::Act act);
 std::string_view name(model::GroupAct act);
+std::string_view name(model::ObjectCall call);
 std::string_view name(model::AddressSet set);
 
 /// How an action is written.
@@ -31,6 +32,7 @@ std::optional<Case::Kind> find_kind(std::string_view word);
 std::optional<model::MetamorphicRelation> find_relation(std::string_view word);
 std::optional<model::SideEffects::Act> find_act(std::string_view word);
 std::optional<model::GroupAct> find_group_act(std::string_view word);
+std::optional<model::ObjectCall> find_object_call(std::string_view word);
 std::optional<model::AddressSet> find_address_set(std::string_view word);
 /// All words of a kind, for messages: "call, pair, side-effects, lifecycle, text".
 std::string all_kinds();

@@ -90,6 +90,18 @@ std::vector<GroupScript> collective_scripts() {
     return out;
 }
 
+std::vector<GroupScript> call_scripts() {
+    std::vector<GroupScript> out;
+    for (std::uint64_t call = 0; call <= static_cast<std::uint64_t>(model::ObjectCall::LongConnectData); ++call) {
+        GroupScript s;
+        s.act = model::GroupAct::Calls;
+        s.call = static_cast<model::ObjectCall>(call);
+        s.members = 1;
+        out.push_back(s);
+    }
+    return out;
+}
+
 GroupScript random_collective(Rng& rng) {
     GroupScript s;
     s.members = 2 + rng.below(model::kMostMembers - 1);

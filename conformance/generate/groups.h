@@ -12,6 +12,8 @@ namespace selvage::conformance {
 
 /// Every operation with each of a few counts, roots and late members; every kind of set.  The plainest first.
 std::vector<model::GroupScript> collective_scripts();
+/// Each call on objects that nothing else uses.
+std::vector<model::GroupScript> call_scripts();
 /// What no list says: any operation, set, datatype, reduction and size.
 model::GroupScript random_collective(Rng& rng);
 

@@ -58,6 +58,9 @@ struct GroupHooks {
     bool no_scalable = false;                             ///< fi_scalable_ep fails
 };
 
+/// The rows on calls of single objects (object_calls.cc), which add_groups adds.
+void add_object_calls(Table& table);
+
 /// What is bound to an endpoint.
 fid_eq* events_of(const fid_ep* ep);
 std::vector<fid_cq*> queues_of(const fid_ep* ep);

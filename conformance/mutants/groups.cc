@@ -266,6 +266,7 @@ void add_groups(Table& table) {
     add_sets(table);
     add_contexts_of_endpoints(table);
     add_addressed({table});
+    add_object_calls(table);
     // Whatever key a domain is opened with, it has that of the first.
     on_groups(plain(table, "key-ignored", "opens all domains with one key", {"endpoint.auth-key.isolates"}))
         .life.opening = [](fi_info& info) { info.domain_attr->auth_key_size = 0; };

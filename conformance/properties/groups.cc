@@ -28,7 +28,8 @@ class GroupProperty final : public Property {
 public:
     [[nodiscard]] std::string_view name() const override { return "groups"; }
     [[nodiscard]] std::string_view about() const override {
-        return "collective operations, named receive contexts, multicast groups, unknown senders";
+        return "collective operations, named receive contexts, multicast groups, unknown senders, calls on single "
+               "objects";
     }
     [[nodiscard]] std::uint64_t count(const Plan& plan) const override {
         const auto all = clauses();
@@ -46,6 +47,7 @@ public:
         add_unknown_sender(context);
         add_user_ids(context);
         add_other_keys(context);
+        add_calls(context);
         Query query = asks(context, FI_EP_RDM, FI_MSG | FI_COLLECTIVE);
         collective_ = query;
         if (is_granted(context, query, FI_COLLECTIVE)) collectives_ = collective_scripts();
@@ -137,6 +139,30 @@ private:
         Query q = asks(context, FI_EP_RDM, FI_MSG);
         request(*q.hints, Field::domain_auth_key, std::string("selvage!"));
         add(context, q, GroupAct::OtherKeys, 3);
+    }
+
+    // Connectionless endpoints are preferred: they have address vectors.
+    void add_calls(TestContext& context) {
+        for (const GroupScript& s : call_scripts()) {
+            const bool connects = s.call == ObjectCall::ListenAlone || s.call == ObjectCall::Backlog ||
+                                  s.call == ObjectCall::LongConnectData;
+            for (const std::uint64_t type : {FI_EP_RDM, FI_EP_DGRAM, FI_EP_MSG})
+                if ((type == FI_EP_MSG || !connects) && add_call(context, s, type)) break;
+        }
+    }
+
+    bool add_call(TestContext& context, const GroupScript& s, std::uint64_t type) {
+        const ObjectCall call = s.call;
+        const bool registers = call == ObjectCall::RegionFlags || call == ObjectCall::RegionInterface ||
+                               call == ObjectCall::RegionRawKey || call == ObjectCall::CloseRegion ||
+                               call == ObjectCall::CloseCounter;
+        Query q = asks(context, type, registers ? FI_MSG | FI_RMA : FI_MSG);
+        if (call == ObjectCall::CloseRegion || call == ObjectCall::CloseCounter) q.hints->caps |= FI_RMA_EVENT;
+        if (call == ObjectCall::QueueSignal) q.hints->domain.threading = FI_THREAD_SAFE;
+        if (call == ObjectCall::SharedUnbound) q.hints->ep.rx_ctx_cnt = FI_SHARED_CONTEXT;
+        if (!is_granted(context, q, q.hints->caps)) return false;
+        single_.emplace_back(q, s);
+        return true;
     }
 
     std::vector<std::pair<Query, GroupScript>> single_;

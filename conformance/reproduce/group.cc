@@ -15,15 +15,27 @@ using model::Evidence;
 using model::Family;
 using model::Observable;
 
-constexpr std::string_view kActs[] = {"COLLECTIVE",     "NAMED_CONTEXTS", "MULTICAST",
-                                      "UNKNOWN_SENDER", "USER_IDS",       "OTHER_KEYS"};
+constexpr std::string_view kActs[] = {"COLLECTIVE", "NAMED_CONTEXTS", "MULTICAST", "UNKNOWN_SENDER",
+                                      "USER_IDS",   "OTHER_KEYS",     "CALLS"};
+constexpr std::string_view kCalls[] = {
+    "CALL_QUEUE_WAIT",        "CALL_QUEUE_LOOK",     "CALL_QUEUE_SIGNAL",          "CALL_COUNTER_WAIT",
+    "CALL_TRY_WAIT",          "CALL_CLOSE_EVENTS",   "CALL_CLOSE_POLL_SET",        "CALL_CLOSE_WAIT_SET",
+    "CALL_CLOSE_REGION",      "CALL_CLOSE_COUNTER",  "CALL_REGION_FLAGS",          "CALL_REGION_INTERFACE",
+    "CALL_REGION_RAW_KEY",    "CALL_LOWEST_INDEX",   "CALL_SHORT_LOOKUP",          "CALL_INSERT_STATUS",
+    "CALL_INSERT_SYMMETRIC",  "CALL_INSERT_STRING",  "CALL_INSERT_WITHOUT_EVENTS", "CALL_INSERT_EVENT",
+    "CALL_VECTOR_CONTEXT",    "CALL_SHORT_NAME",     "CALL_PEER_TO_PEER",          "CALL_TRIGGER_VARIABLES",
+    "CALL_OPERATION_FLAGS",   "CALL_ENABLE_TO_SEND", "CALL_ENABLE_TO_RECEIVE",     "CALL_OTHER_DOMAIN",
+    "CALL_SHARED_UNBOUND",    "CALL_MANY_BUFFERS",   "CALL_LISTEN_ALONE",          "CALL_BACKLOG",
+    "CALL_LONG_CONNECT_DATA",
+};
+static_assert(std::size(kCalls) == OBJECT_CALLS);
 constexpr std::string_view kSets[] = {"SET_RANGE",  "SET_UNIVERSE", "SET_STRIDE",    "SET_INSERT",
                                       "SET_REMOVE", "SET_UNION",    "SET_INTERSECT", "SET_DIFF"};
 constexpr std::string_view kFacts[] = {
     "SET_RETURNED", "ADDR_RETURNED", "QUERY_RETURNED", "JOIN_RETURNED", "JOINED",        "JOIN_ERROR",
     "JOINED_EARLY", "JOIN_FID",      "JOIN_CONTEXT",   "RETURNED",      "ENTRIES",       "ERRORS",
     "ERROR",        "EARLY",         "GROUP_ADDRESS",  "CLOSED",        "OPEN_RETURNED", "SEND_RETURNED",
-    "MESSAGES",     "MESSAGE",       "SOURCE",         "SOURCE_KNOWN"};
+    "MESSAGES",     "MESSAGE",       "SOURCE",         "SOURCE_KNOWN",  "STORED"};
 static_assert(std::size(kFacts) == FACTS);
 
 std::string script_text(const model::GroupScript& s) {
@@ -32,6 +44,7 @@ std::string script_text(const model::GroupScript& s) {
     std::string out = "static const struct group_script script = {.act = ";
     out.append(kActs[static_cast<std::size_t>(s.act)]).append(", .members = ").append(std::to_string(s.members));
     out.append(", .late = ").append(std::to_string(s.late));
+    if (s.act == model::GroupAct::Calls) out.append(", .call = ").append(kCalls[static_cast<std::size_t>(s.call)]);
     if (s.act == model::GroupAct::Collective) {
         out.append(",\n\t.set = ").append(kSets[static_cast<std::size_t>(s.set)]);
         out.append(", .joins = ").append(std::to_string(joins));
@@ -69,8 +82,10 @@ void emit_group(Program& p) {
     const Evidence& e = p.evidence();
     p.query();
     p.of_provider();
-    for (const auto part : {"group.h", "group_open.c", "group_set.c", "group_poll.c", "group_collective.c",
-                            "group_contexts.c", "group_multicast.c", "group_sender.c", "group_keys.c", "group.c"})
+    for (const auto part :
+         {"group.h", "group_open.c", "group_set.c", "group_poll.c", "group_collective.c", "group_contexts.c",
+          "group_multicast.c", "group_sender.c", "group_keys.c", "group_calls.c", "group_waits.c", "group_closes.c",
+          "group_vectors.c", "group_regions.c", "group_options.c", "group_connections.c", "group.c"})
         p.part(part);
     p.helper(script_text(p.shown().group));
     p.declare("\tstruct fi_info *list = NULL, *o;\n\tstruct fid_fabric *fabric;\n");

@@ -84,8 +84,8 @@ std::string signature(const Because& because, const Case& shown, bool intermitte
     }
     if (shown.kind == Case::Kind::Group) {
         const GroupScript& g = shown.group;
-        for (const std::uint64_t n :
-             {static_cast<std::uint64_t>(g.act), static_cast<std::uint64_t>(g.set), g.operation})
+        for (const std::uint64_t n : {static_cast<std::uint64_t>(g.act), static_cast<std::uint64_t>(g.set), g.operation,
+                                      static_cast<std::uint64_t>(g.call)})
             out += ":" + std::to_string(n);
     }
     for (const auto& a : shown.actions) out += ":" + std::to_string(static_cast<unsigned>(a.verb));

@@ -26,6 +26,9 @@ void run_group(struct fid_fabric* fabric, struct fi_info* info, const struct gro
             case OTHER_KEYS:
                 run_other_keys(g);
                 break;
+            case CALLS:
+                run_calls(g);
+                break;
             default:
                 if (script->set == SET_RANGE || run_collective(g, 0, SET_RANGE, (1u << script->members) - 1))
                     run_collective(g, 1, script->set, script->joins);

@@ -31,11 +31,50 @@ enum {
     ROUNDS = 2,
     GROUP_NAME = 512,   /* bytes of an address, which may be shorter */
     GROUP_CONTEXT = 64, /* of an operation: a struct fi_context2 fits */
-    GROUP_CONTEXTS = 4  /* of a member: a join, a collective, a send, a receive */
+    GROUP_CONTEXTS = 4, /* of a member: a join, a collective, a send, a receive */
+    OBJECTS = 16
 };
 
 /* What the members do. */
-enum group_act { COLLECTIVE, NAMED_CONTEXTS, MULTICAST, UNKNOWN_SENDER, USER_IDS, OTHER_KEYS };
+enum group_act { COLLECTIVE, NAMED_CONTEXTS, MULTICAST, UNKNOWN_SENDER, USER_IDS, OTHER_KEYS, CALLS };
+
+/* CALLS: which ones, on objects that nothing else uses.  The first member alone has facts. */
+enum object_call {
+    CALL_QUEUE_WAIT,            /* fi_cq_sread of an empty queue, with a time */
+    CALL_QUEUE_LOOK,            /* the same with a time of 0 */
+    CALL_QUEUE_SIGNAL,          /* fi_cq_signal while another thread waits in fi_cq_sread */
+    CALL_COUNTER_WAIT,          /* fi_cntr_wait for more than the counter counts, with a time */
+    CALL_TRY_WAIT,              /* fi_trywait on an event queue that holds an event */
+    CALL_CLOSE_EVENTS,          /* fi_close of an event queue that an endpoint is bound to */
+    CALL_CLOSE_POLL_SET,        /* fi_close of a poll set with a completion queue in it */
+    CALL_CLOSE_WAIT_SET,        /* fi_close of a wait set that a completion queue waits with */
+    CALL_CLOSE_REGION,          /* fi_close of a memory region that is bound to a counter */
+    CALL_CLOSE_COUNTER,         /* fi_close of the counter */
+    CALL_REGION_FLAGS,          /* fi_mr_reg with a flag that no header has */
+    CALL_REGION_INTERFACE,      /* fi_mr_regattr with another iface, without FI_HMEM */
+    CALL_REGION_RAW_KEY,        /* fi_mr_raw_attr with room for less than the key */
+    CALL_LOWEST_INDEX,          /* fi_av_insert into a table with a gap */
+    CALL_SHORT_LOOKUP,          /* fi_av_lookup with room for four bytes */
+    CALL_INSERT_STATUS,         /* fi_av_insert with FI_SYNC_ERR */
+    CALL_INSERT_SYMMETRIC,      /* fi_av_insertsym of two nodes with two services */
+    CALL_INSERT_STRING,         /* fi_av_insertsvc of an address as a string */
+    CALL_INSERT_WITHOUT_EVENTS, /* fi_av_insert into a vector with FI_EVENT and no event queue */
+    CALL_INSERT_EVENT,          /* fi_av_insert into a vector with FI_EVENT */
+    CALL_VECTOR_CONTEXT,        /* the context of an address vector */
+    CALL_SHORT_NAME,            /* fi_getname with room for four bytes */
+    CALL_PEER_TO_PEER,          /* fi_setopt of FI_OPT_FI_HMEM_P2P to FI_HMEM_P2P_REQUIRED */
+    CALL_TRIGGER_VARIABLES,     /* fi_getopt of FI_OPT_XPU_TRIGGER */
+    CALL_OPERATION_FLAGS,       /* fi_control with FI_GETOPSFLAG on an endpoint */
+    CALL_ENABLE_TO_SEND,        /* fi_enable without a queue for what is sent */
+    CALL_ENABLE_TO_RECEIVE,     /* fi_enable without a queue for what is received */
+    CALL_OTHER_DOMAIN,          /* fi_ep_bind of a completion queue of another domain */
+    CALL_SHARED_UNBOUND,        /* fi_enable without the shared receive context */
+    CALL_MANY_BUFFERS,          /* fi_recvv with more buffers than rx_attr.iov_limit */
+    CALL_LISTEN_ALONE,          /* fi_listen without an event queue */
+    CALL_BACKLOG,               /* fi_control with FI_BACKLOG on a passive endpoint */
+    CALL_LONG_CONNECT_DATA,     /* fi_connect with more data than FI_OPT_CM_DATA_SIZE */
+    OBJECT_CALLS
+};
 
 /* How the set of addresses is made.  Addresses are numbered as members are. */
 enum set_recipe {
@@ -51,6 +90,7 @@ enum set_recipe {
 
 struct group_script {
     enum group_act act;
+    enum object_call call;
     int members; /* endpoints; of NAMED_CONTEXTS: contexts of the one that is scalable */
     enum set_recipe set;
     unsigned joins; /* bit m: member m is in the set */
@@ -87,6 +127,7 @@ enum group_fact {
     MESSAGE,        /* what the last of them brought */
     SOURCE,         /* the address that fi_cq_readfrom returned with it */
     SOURCE_KNOWN,   /* 1: the source of an unknown sender is in the entry of error */
+    STORED,         /* CALLS: what the call stored, or how long it took in milliseconds */
     FACTS
 };
 
@@ -130,7 +171,9 @@ struct group {
     struct member sender;          /* NAMED_CONTEXTS: a plain endpoint, and these: */
     struct fid_ep *scalable, *transmit;
     struct fid_av* av;
-    struct fid_domain* other; /* OTHER_KEYS: that of the second */
+    struct fid_domain* other;    /* OTHER_KEYS, CALLS: a second one */
+    struct fid* object[OBJECTS]; /* CALLS: what is open, in the order of opening */
+    int objects;
     struct group_seen* seen;
 };
 
@@ -167,6 +210,25 @@ void run_multicast(struct group* g);
 void run_unknown_sender(struct group* g);
 void run_user_ids(struct group* g);
 void run_other_keys(struct group* g);
+void run_calls(struct group* g);
+/* CALLS: keeps an object for close_group.  @param object where its address is stored, NULL: nothing is to be closed
+   @return whether it was opened */
+int opened(struct group* g, int64_t ret, const void* object);
+/* CALLS: an endpoint with all that it needs, not enabled; or without queues for some directions. */
+int open_alone(struct group* g, struct member* x, uint64_t directions);
+int open_named(struct group* g, struct member* x);
+/* CALLS: ahead of the call that is judged, and behind it. */
+void begin_call(struct group* g);
+void note_call(struct group* g, int64_t returned, int64_t stored);
+/* CALLS: an object that was closed while it was in use leaves the others alone. */
+void note_close(struct group* g, int64_t returned);
+int64_t millis_now(void);
+void wait_calls(struct group* g);
+void close_calls(struct group* g);
+void vector_calls(struct group* g);
+void region_calls(struct group* g);
+void endpoint_calls(struct group* g);
+void connection_calls(struct group* g);
 /* The first sends to member m, which has posted a receive. */
 void send_to_member(struct group* g, struct group_round* r, int m, uint64_t value);
 void receive_at(struct group* g, struct group_round* r, int m);

@@ -42,7 +42,7 @@ int open_group(struct group* g) {
     int m;
 
     if (!went_well(g, fi_domain(g->fabric, g->info, &g->domain, NULL), "fi_domain")) return 0;
-    if (g->script->act == NAMED_CONTEXTS || g->script->act == OTHER_KEYS) return 1;
+    if (g->script->act == NAMED_CONTEXTS || g->script->act == OTHER_KEYS || g->script->act == CALLS) return 1;
     for (m = 0; m < g->script->members; m++)
         if (!(g->script->act == MULTICAST ? open_at_port_of_group(g, m) : open_member(g, &g->member[m], 0))) return 0;
     return g->script->act == UNKNOWN_SENDER || g->script->act == USER_IDS || know_each_other(g);
@@ -64,6 +64,7 @@ static void close_queues_of(struct member* x) {
 void close_group(struct group* g) {
     int m;
 
+    while (g->objects > 0) fi_close(g->object[--g->objects]);
     for (m = 0; m < MEMBERS; m++) {
         struct member* const x = &g->member[m];
 

@@ -66,7 +66,7 @@ void poll_group(struct group* g, struct group_round* r, int early) {
     if (g->script->looked) g->script->looked();
 }
 
-static int64_t millis_now(void) {
+int64_t millis_now(void) {
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -8,6 +8,7 @@ namespace selvage::conformance {
 
 bool shrink_group(const std::function<const Case&()>& best, const std::function<bool(const Case&)>& attempt) {
     using model::GroupScript;
+    if (best().group.act == model::GroupAct::Calls) return false;
     bool any = false;
     const auto tried = [&](auto&& edit) {
         Case c = best();

@@ -97,8 +97,9 @@ TEST_P(ExamplesOf, AMutantThatBreaksTheClauseShowsWhatTheExampleSays) {
     }
 }
 
-constexpr const char* kAreas[] = {"atomic.", "av-set.",  "cntr.", "collective.", "cq.",     "domain.", "endpoint.",
-                                  "fabric.", "getinfo.", "msg.",  "rma.",        "tagged.", "tostr.",  "trigger."};
+constexpr const char* kAreas[] = {"atomic.", "av.",       "av-set.", "cm.",     "cntr.",    "collective.", "cq.",
+                                  "domain.", "endpoint.", "eq.",     "fabric.", "getinfo.", "mr.",         "msg.",
+                                  "poll.",   "rma.",      "tagged.", "tostr.",  "trigger."};
 INSTANTIATE_TEST_SUITE_P(Areas, ExamplesOf, testing::ValuesIn(kAreas), [](const auto& area) {
     std::string name(area.param, std::strlen(area.param) - 1);
     std::replace(name.begin(), name.end(), '-', '_');

@@ -7,6 +7,7 @@
 #include "conformance/drive/group/group_patience.h"
 #include "conformance/generate/groups.h"
 #include "conformance/reproduce/reproduce.h"
+#include "conformance/runtime/group.h"
 #include "conformance/shrink/shrink.h"
 #include "conformance/test/tool_util.h"
 
@@ -32,10 +33,21 @@ TEST(Groups, ALineOfACaseFileSaysAllOfAScript) {
     }
 }
 
+TEST(Groups, ALineOfACaseFileNamesEachCall) {
+    ASSERT_EQ(call_scripts().size(), std::size_t{OBJECT_CALLS});
+    for (const GroupScript& s : call_scripts()) {
+        CaseFile read;
+        CaseError error;
+        ASSERT_TRUE(parse_case(print_case(group_case(s)), read, error)) << error.str();
+        EXPECT_EQ(read.shown, group_case(s)) << print_case(read.shown);
+    }
+}
+
 TEST(Groups, ScriptsWithoutMembersOrWithTooManyAreRefused) {
-    for (const char* line : {"collective members=1", "collective members=5", "collective members=3 root=3",
-                             "collective members=3 late=3", "collective members=2 count=0", "dance members=2",
-                             "collective members=2 set=heap", "collective members=2 colour=1"}) {
+    for (const char* line :
+         {"collective members=1", "collective members=5", "collective members=3 root=3", "collective members=3 late=3",
+          "collective members=2 count=0", "dance members=2", "collective members=2 set=heap",
+          "calls what=dance members=1", "collective members=2 colour=1"}) {
         CaseFile read;
         CaseError error;
         EXPECT_FALSE(parse_case("selvage-case 1\nkind = group\ngroup = " + std::string(line) + "\n", read, error))

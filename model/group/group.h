@@ -27,6 +27,44 @@ enum class GroupAct : std::uint8_t {
     UnknownSender,  ///< the first sends to the second, which does not have its address
     UserIds,        ///< the first sends to the second, which has given its address an identifier
     OtherKeys,      ///< the first sends to the second, whose domain has another key, and to the third
+    Calls,          ///< calls on objects that nothing else uses; the first member alone has facts
+};
+
+/// Calls: which.
+enum class ObjectCall : std::uint8_t {
+    QueueWait,            ///< fi_cq_sread of an empty queue, with a time
+    QueueLook,            ///< the same with a time of 0
+    QueueSignal,          ///< fi_cq_signal while another thread waits in fi_cq_sread
+    CounterWait,          ///< fi_cntr_wait for more than the counter counts, with a time
+    TryWait,              ///< fi_trywait on an event queue that holds an event
+    CloseEvents,          ///< fi_close of an event queue that an endpoint is bound to
+    ClosePollSet,         ///< fi_close of a poll set with a completion queue in it
+    CloseWaitSet,         ///< fi_close of a wait set that a completion queue waits with
+    CloseRegion,          ///< fi_close of a memory region that is bound to a counter
+    CloseCounter,         ///< fi_close of the counter
+    RegionFlags,          ///< fi_mr_reg with a flag that no header has
+    RegionInterface,      ///< fi_mr_regattr with another iface, without FI_HMEM
+    RegionRawKey,         ///< fi_mr_raw_attr with room for less than the key
+    LowestIndex,          ///< fi_av_insert into a table with a gap
+    ShortLookup,          ///< fi_av_lookup with room for four bytes
+    InsertStatus,         ///< fi_av_insert with FI_SYNC_ERR
+    InsertSymmetric,      ///< fi_av_insertsym of two nodes with two services
+    InsertString,         ///< fi_av_insertsvc of an address as a string
+    InsertWithoutEvents,  ///< fi_av_insert into a vector with FI_EVENT and no event queue
+    InsertEvent,          ///< fi_av_insert into a vector with FI_EVENT
+    VectorContext,        ///< the context of an address vector
+    ShortName,            ///< fi_getname with room for four bytes
+    PeerToPeer,           ///< fi_setopt of FI_OPT_FI_HMEM_P2P to FI_HMEM_P2P_REQUIRED
+    TriggerVariables,     ///< fi_getopt of FI_OPT_XPU_TRIGGER
+    OperationFlags,       ///< fi_control with FI_GETOPSFLAG on an endpoint
+    EnableToSend,         ///< fi_enable without a queue for what is sent
+    EnableToReceive,      ///< fi_enable without a queue for what is received
+    OtherDomain,          ///< fi_ep_bind of a completion queue of another domain
+    SharedUnbound,        ///< fi_enable without the shared receive context
+    ManyBuffers,          ///< fi_recvv with more buffers than rx_attr.iov_limit
+    ListenAlone,          ///< fi_listen without an event queue
+    Backlog,              ///< fi_control with FI_BACKLOG on a passive endpoint
+    LongConnectData,      ///< fi_connect with more data than FI_OPT_CM_DATA_SIZE
 };
 
 /// How the set of addresses of the second group is made.  The first one's is a Range of all.
@@ -43,6 +81,7 @@ enum class AddressSet : std::uint8_t {
 
 struct GroupScript {
     GroupAct act = GroupAct::Collective;
+    ObjectCall call = ObjectCall::QueueWait;
     std::uint64_t members = 2;
     AddressSet set = AddressSet::Range;
     std::uint64_t operation = 0;  ///< enum fi_collective_op
@@ -78,8 +117,9 @@ enum class GroupFact : std::uint8_t {
     Message,      ///< what the last of them brought
     Source,       ///< the address that fi_cq_readfrom returned with it
     SourceKnown,  ///< 1: the address of an unknown sender is in the entry of error
+    Stored,       ///< Calls: what the call stored, or how long it took in milliseconds
 };
-inline constexpr std::size_t kGroupFacts = static_cast<std::size_t>(GroupFact::SourceKnown) + 1;
+inline constexpr std::size_t kGroupFacts = static_cast<std::size_t>(GroupFact::Stored) + 1;
 
 struct GroupMember {
     std::array<std::int64_t, kGroupFacts> facts{};

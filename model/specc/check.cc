@@ -29,7 +29,7 @@ void check_clause(const Clause& c, const std::set<std::string>& sentences, Probl
     const auto say = [&](const std::string& what) { out.push_back(c.file + ": " + c.id + ": " + what); };
     static const std::regex id_form(
         "(getinfo|fabric|domain|endpoint|tostr|msg|tagged|rma|atomic|cq|cntr|trigger|"
-        "collective|av-set)(\\.[a-z0-9]+(-[a-z0-9]+)*){2}");
+        "collective|av-set|av|mr|eq|cm|poll)(\\.[a-z0-9]+(-[a-z0-9]+)*){2}");
     if (!std::regex_match(c.id, id_form)) say("an id is area.topic.words, lower case");
     if (c.title.size() > kTitleLength || c.title.ends_with('.'))
         say("title '" + c.title + "' is no short line without a full stop");

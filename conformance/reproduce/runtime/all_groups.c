@@ -17,6 +17,13 @@
 #include "conformance/runtime/group_multicast.c"
 #include "conformance/runtime/group_sender.c"
 #include "conformance/runtime/group_keys.c"
+#include "conformance/runtime/group_calls.c"
+#include "conformance/runtime/group_waits.c"
+#include "conformance/runtime/group_closes.c"
+#include "conformance/runtime/group_vectors.c"
+#include "conformance/runtime/group_regions.c"
+#include "conformance/runtime/group_options.c"
+#include "conformance/runtime/group_connections.c"
 #include "conformance/runtime/group.c"
 #include "side_effects/watch.c"
 /* clang-format on */
