@@ -127,8 +127,12 @@ struct CounterWork {
     static void publish(std::atomic<uint64_t>& threshold, uint64_t value) {
         const uint64_t old = threshold.load(std::memory_order_relaxed);
         if (old == value) return;
-        threshold.store(value,
-                        value > old || __libc_single_threaded ? std::memory_order_relaxed : std::memory_order_seq_cst);
+        // Two stores: an order that is chosen at run time is compiled as the strongest one.
+        if (value > old || __libc_single_threaded) {
+            threshold.store(value, std::memory_order_relaxed);
+        } else {
+            threshold.store(value, std::memory_order_seq_cst);
+        }
     }
 };
 
