@@ -1,7 +1,8 @@
 // An operation that waits for a counter, and what a counter knows of those that wait for it (work_queue.h).
 //
-// A send of one range that has FI_TRIGGER is described by one small record, which comes from a pool
-// (work_pool.h). Everything else is a LongWork, which is allocated for the operation.
+// Sends of one range that have FI_TRIGGER are described by small records, which come from pools (work_pool.h): a Work
+// for those that are posted one after another and differ in no more than a ShortSend says, and a ShortSend for each but
+// the first. Everything else is a LongWork, which is allocated for the operation.
 #pragma once
 
 #include <sys/single_threaded.h>
@@ -47,13 +48,17 @@ struct Transfer {
 };
 
 // A send of one range, with or without a tag. The buffer is the application's.
+// Neighbours here are none in the structures of the calls: two that are, which the application has stored just before,
+// would be loaded as one vector, which has to wait for both stores to reach the cache.
 struct ShortSend {
+    ShortSend* next;  // what the same Work starts behind it, or nullptr
     const void* bytes;
-    size_t size;
     void* region;  // fi_mr_desc, or nullptr
+    size_t size;
     fi_addr_t to;
-    uint64_t tag;
     uint64_t data;
+    uint64_t tag;
+    void* context;
 };
 
 struct LongWork;
@@ -67,13 +72,14 @@ struct Work {
     State state = State::New;
     bool is_short = false;   // `send` is what there is to do, and the record is the pool's; otherwise a LongWork
     bool deferred = false;   // by FI_QUEUE_WORK, and a LongWork; otherwise an operation with FI_TRIGGER
+    uint8_t sends = 0;       // with is_short: from `send` on
     uint64_t flags = 0;      // for the endpoint
     uint64_t threshold = 0;  // of the counter's successes; if deferred, of successes and errors
-    uint64_t sequence = 0;   // of posting
+    uint64_t sequence = 0;   // of posting; nothing is posted between the sends of one Work
     Counter* trigger = nullptr;
     Endpoint* endpoint = nullptr;  // the base, not an alias; nullptr for FI_OP_CNTR_SET and FI_OP_CNTR_ADD
-    void* context = nullptr;       // of the operation
-    ShortSend send;                // with is_short
+    ShortSend send;                // with is_short: the first
+    ShortSend* last_send;          // with is_short
 
     bool receives() const { return type == FI_OP_RECV || type == FI_OP_TRECV; }
     bool moves_counter() const { return type == FI_OP_CNTR_SET || type == FI_OP_CNTR_ADD; }
@@ -88,6 +94,7 @@ struct Work {
 
 // Made by create(), and destroyed by destroy().
 struct LongWork final : Work, InternalOperation {
+    void* context = nullptr;        // of the operation
     bool writes_entry = false;      // deferred: FI_COMPLETION
     Counter* completion = nullptr;  // or nullptr
     Counter* target = nullptr;      // that FI_OP_CNTR_SET and FI_OP_CNTR_ADD change

@@ -1,4 +1,4 @@
-// Records of short sends that wait for counters: slabs that never move, and a list of free ones.
+// Records of short sends that wait for counters, of one type: slabs that never move, and a list of free ones.
 //
 // It grows by a slab when none is free, to what its owner takes at most at a time, and gives memory back when it is
 // destroyed. Not locked.
@@ -12,6 +12,8 @@
 
 namespace selvage::impl {
 
+// A Record has a member `next`, by which free ones are linked.
+template <typename Record>
 class WorkPool {
 public:
     WorkPool() = default;
@@ -24,17 +26,17 @@ public:
     WorkPool(const WorkPool&) = delete;
     WorkPool& operator=(const WorkPool&) = delete;
 
-    // With `is_short`, and as it was given back. nullptr when memory is short.
-    Work* take() { return free_ || grow() ? take_free() : nullptr; }
+    // As it was given back. nullptr when memory is short.
+    Record* take() { return free_ || grow() ? take_free() : nullptr; }
     bool has_free() const { return free_ != nullptr; }
     // REQUIRES: has_free()
-    Work* take_free() {
-        Work* const work = free_;
-        free_ = work->next;
-        return work;
+    Record* take_free() {
+        Record* const record = free_;
+        free_ = record->next;
+        return record;
     }
     // A chain of records, linked by `next`.
-    void give(Work* first, Work* last) {
+    void give(Record* first, Record* last) {
         last->next = free_;
         free_ = first;
     }
@@ -45,9 +47,9 @@ private:
     static constexpr size_t kSlab = 64;
     struct Slab {
         Slab* next;
-        Work records[kSlab];
+        Record records[kSlab];
     };
-    static_assert(std::is_trivially_destructible_v<Work>);
+    static_assert(std::is_trivially_destructible_v<Record>);
 
     [[gnu::noinline, gnu::cold]] bool grow() {
         auto* const slab = static_cast<Slab*>(malloc(sizeof(Slab)));
@@ -55,15 +57,14 @@ private:
         slab->next = slabs_;
         slabs_ = slab;
         for (size_t i = kSlab; i-- > 0;) {
-            Work* const work = new (&slab->records[i]) Work;
-            work->is_short = true;
-            give(work, work);
+            Record* const record = new (&slab->records[i]) Record;
+            give(record, record);
         }
         size_ += kSlab;
         return true;
     }
 
-    Work* free_ = nullptr;
+    Record* free_ = nullptr;
     Slab* slabs_ = nullptr;
     size_t size_ = 0;
 };

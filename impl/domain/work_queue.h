@@ -10,9 +10,10 @@
 // Whoever moves a counter makes work due, whatever it has locked. run() starts what is due, with nothing locked but
 // lists of what makes progress: who makes progress on a data path of the domain calls it, who changes a counter by
 // fi_cntr_add and its kin, and who queues work. One thread at a time does, so the order is kept, and counters that move
-// counters are a loop and no recursion. Short sends of one counter to one endpoint that are due one after another are
-// started together. What an endpoint answers with -FI_EAGAIN stays due, and so does what comes after it for the same
-// side of that endpoint; whoever makes progress tries again.
+// counters are a loop and no recursion. Short sends that are posted one after another, with one threshold, are one
+// piece of work until they are started (open_). Short sends of one counter to one endpoint that are due one after
+// another are started together. What an endpoint answers with -FI_EAGAIN stays due, and so does what comes after it for
+// the same side of that endpoint; whoever makes progress tries again.
 //
 // Lock order: an engine's lock, then lock_, then that of a queue, a wait object or sleepers.
 #pragma once
@@ -25,15 +26,18 @@ namespace selvage::impl {
 
 struct Domain;
 
-// A short send that is to be submitted.
-struct ShortCall {
+// What short sends of one Work have in common.
+struct ShortKey {
     Endpoint& endpoint;  // the base
-    Counter& trigger;
+    fid_cntr* trigger;   // as the application gave it: not looked at yet
     uint64_t threshold;
     fi_op_type type;
     uint64_t flags;  // for the endpoint
-    void* context;
-    ShortSend send;
+};
+// A short send that is to be submitted.
+struct ShortCall {
+    ShortKey key;
+    ShortSend send;  // with `next` nullptr
 };
 
 class WorkQueue final : public DueWork {
@@ -61,9 +65,14 @@ public:
     ssize_t submit_short(const ShortCall& call);
     static constexpr ssize_t kReached = 1;
     static constexpr ssize_t kUnprepared = 2;
-    // The same in the usual case, which needs little: there is a record, the threshold is not reached, and it is none
-    // before those of work that waits. False, and nothing was done: submit_short() is to be called.
+    // The same in the usual cases, which need little: there is a record, the threshold is not reached, and it is none
+    // before those of work that waits; or, for add_to_open(), the send is as the last operation was that was posted,
+    // and waits with it. `make` is called with its record. False, and nothing was done: submit_short() is to be called,
+    // for a call that was checked.
     bool submit_usual(const ShortCall& call);
+    bool may_add_to_open() const { return open_.load(std::memory_order_relaxed) != nullptr; }
+    template <typename Make>
+    bool add_to_open(const ShortKey& key, Make make);
     // For work of an endpoint, or nullptr, that names the counter. 0, or a negative fabric errno.
     int prepare(Endpoint* endpoint, Counter& counter);
     void run() override;
@@ -83,13 +92,15 @@ public:
     bool adopt(Counter& counter, CounterWork& waiting);
     bool release(Counter& counter);
 
-    size_t pool_size() const { return pool_.size(); }  // for tests
+    size_t pool_size() const { return works_.size() + sends_.size(); }  // for tests
 
 private:
     int prepare(const LongWork& work);
     void admit(Work& work);
     void enqueue(Work& work, CounterWork& waiting);
     void fill(Work& work, const ShortCall& call, CounterWork& waiting);
+    bool continues_open(const ShortKey& key) const;
+    void append(ShortSend& send);
     void start_missed(CounterWork& waiting);
     void drop(Work* work);
     Work* next_due() const;
@@ -98,11 +109,13 @@ private:
     // Short sends of one counter to one endpoint, in no other list.
     struct Batch {
         List<Work> works;
-        size_t count;
+        size_t count;  // of works
     };
     static Batch take_together(List<Work>& list, uint64_t reached);
     void start_together(Batch batch);
-    void start_first(CounterWork& waiting);
+    void finish_refused(Batch batch, size_t started, ssize_t error);
+    bool start_first(CounterWork& waiting);
+    ShortSend take_send(Work& work, ShortSend* before);
     void block(Work* work);
     void fail(Work* work, int error);
     void start_all();
@@ -135,8 +148,13 @@ private:
     List<CounterWork> counters_;
     List<Work> due_;
     List<Work> under_way_;
-    WorkPool pool_;
-    size_t count_ = 0;                 // not dropped
+    WorkPool<Work> works_;
+    WorkPool<ShortSend> sends_;
+    // The last work that was queued, to which a send may be added: it waits for its counter, its endpoint has no
+    // checks, and its threshold is published, unless an earlier one of its list is. Or nullptr. Stored with the lock,
+    // and read without it only for a guess.
+    std::atomic<Work*> open_{nullptr};
+    size_t count_ = 0;                 // operations that were not dropped
     uint64_t sequence_ = 0;            // of the last work
     uint64_t run_ = 0;                 // the number of the run, in which an endpoint may have answered -FI_EAGAIN
     bool running_ = false;             // a thread starts work

@@ -101,16 +101,15 @@ public:
     }
 
     [[gnu::flatten]] size_t start_sends(const Work& first, size_t count, ssize_t* error) final {
-        const uint64_t always = endpoint_->tx_always;
-        const Work* work = &first;
-        for (size_t started = 0; started < count; ++started, work = work->next) {
-            const ssize_t result = work->type == FI_OP_SEND ? start_send<FrameOp::Message>(*work, always)
-                                                            : start_send<FrameOp::Tagged>(*work, always);
+        size_t started = 0;
+        for (const Work* work = &first; count > 0; --count, work = work->next) {
+            const ssize_t result = work->type == FI_OP_SEND ? start_sends_of<FrameOp::Message>(*work, &started)
+                                                            : start_sends_of<FrameOp::Tagged>(*work, &started);
             if (!result) continue;
             *error = result;
-            return started;
+            break;
         }
-        return count;
+        return started;
     }
 
     [[gnu::noinline]] ssize_t send_range(FrameOp op, const void* bytes, size_t size, fi_addr_t to, uint64_t tag,
@@ -210,16 +209,25 @@ public:
 
 private:
     template <FrameOp Op>
-    ssize_t start_send(const Work& work, uint64_t always) {
-        const ShortSend& send_of = work.send;
-        const uint64_t flags = work.flags | always;
+    ssize_t start_sends_of(const Work& work, size_t* started) {
+        const uint64_t flags = work.flags | endpoint_->tx_always;
         const uint8_t frame_flags = flags & FI_REMOTE_CQ_DATA ? kFrameHasData : 0;
-        const uint64_t data = frame_flags ? send_of.data : 0;
-        if (by_region(send_of.size, send_of.region)) [[unlikely]]
-            return send_named(Op, send_of.bytes, send_of.size, send_of.region, send_of.to, send_of.tag, data,
-                              frame_flags != 0, work.context, flags);
-        return send_one<Op>(send_of.bytes, send_of.size, send_of.to, send_of.tag, data, frame_flags, work.context,
-                            flags);
+        for (const ShortSend* send = &work.send; send; send = send->next) {
+            const ssize_t result = start_send<Op>(*send, frame_flags, flags);
+            if (result) [[unlikely]]
+                return result;
+            ++*started;
+        }
+        return 0;
+    }
+
+    template <FrameOp Op>
+    ssize_t start_send(const ShortSend& send, uint8_t frame_flags, uint64_t flags) {
+        const uint64_t data = frame_flags ? send.data : 0;
+        if (by_region(send.size, send.region)) [[unlikely]]
+            return send_named(Op, send.bytes, send.size, send.region, send.to, send.tag, data, frame_flags != 0,
+                              send.context, flags);
+        return send_one<Op>(send.bytes, send.size, send.to, send.tag, data, frame_flags, send.context, flags);
     }
 
     template <FrameOp Op>

@@ -65,6 +65,7 @@ bool WorkQueue::release(Counter& counter) {
 
 // Makes due what the counter has reached, in order.
 void WorkQueue::collect(CounterWork& waiting) {
+    open_.store(nullptr, std::memory_order_relaxed);
     const uint64_t successes = waiting.counter->value.load();
     if (waiting.for_all.empty()) [[likely]]
         return collect_successes(waiting, successes);
@@ -131,7 +132,7 @@ void WorkQueue::start_reached(Counter& counter) {
     if (!reached && !marked_.load(std::memory_order_relaxed)) return;
     SpinGuard guard(lock_);
     CounterWork& waiting = *counter.work.load(std::memory_order_relaxed);
-    start_first(waiting);
+    if (start_first(waiting)) return;
     collect(waiting);
     update(waiting);
     start_all();

@@ -148,7 +148,7 @@ ssize_t post_long(LongWork& work) {
     }
 }
 
-// Where the endpoint has checks; others start it with its like (WorkQueue::start_together).
+// Where the endpoint has checks, and each send is a Work; others start it with its like (WorkQueue::start_together).
 ssize_t post_short(const Work& work) {
     fid_ep* ep = &work.endpoint->descriptor;
     const ShortSend& send = work.send;
@@ -160,7 +160,7 @@ ssize_t post_short(const Work& work) {
                              .desc = &region,
                              .iov_count = 1,
                              .addr = send.to,
-                             .context = work.context,
+                             .context = send.context,
                              .data = send.data};
         return ep->msg->sendmsg(ep, &message, flags);
     }
@@ -170,10 +170,13 @@ ssize_t post_short(const Work& work) {
                                 .addr = send.to,
                                 .tag = send.tag,
                                 .ignore = 0,
-                                .context = work.context,
+                                .context = send.context,
                                 .data = send.data};
     return ep->tagged->sendmsg(ep, &message, flags);
 }
+
+// What completions report of an operation that is not deferred.
+void* context_of(const Work& work) { return work.is_short ? work.send.context : work.as_long().context; }
 
 }  // namespace
 
@@ -211,7 +214,7 @@ ssize_t post_transfer(Work& work) { return work.is_short ? post_short(work) : po
 
 void report_failure(Work& work, int error) {
     const TypeTraits traits = traits_of(work.type);
-    void* const context = work.deferred ? work.as_long().as_context() : work.context;
+    void* const context = work.deferred ? work.as_long().as_context() : context_of(work);
     const uint64_t tag = work.type == FI_OP_TRECV ? work.as_long().transfer.tagged.tag : 0;
     const FailedCompletion failure = failure_of(traits.completion, context, tag, error);
     CompletionQueue* queue = work.receives() ? work.endpoint->rx_cq : work.endpoint->tx_cq;

@@ -10,6 +10,10 @@
 namespace selvage::impl {
 namespace {
 
+bool is_counter_of(fid_cntr* counter, const DomainCore* domain) {
+    return counter && counter->fid.fclass == FI_CLASS_CNTR && Counter::of(counter)->domain == domain;
+}
+
 // Both structures begin alike. 0 or a negative fabric errno.
 int check_condition(const void* context, const Endpoint& endpoint) {
     const auto* condition = static_cast<const fi_triggered_context*>(context);
@@ -18,7 +22,7 @@ int check_condition(const void* context, const Endpoint& endpoint) {
     if (condition->event_type != FI_TRIGGER_THRESHOLD) return -FI_EINVAL;
     fid_cntr* counter = condition->trigger.threshold.cntr;
     if (!counter || counter->fid.fclass != FI_CLASS_CNTR) return -FI_EINVAL;
-    return Counter::of(counter)->domain == endpoint.domain ? 0 : -FI_EDOMAIN;
+    return is_counter_of(counter, endpoint.domain) ? 0 : -FI_EDOMAIN;
 }
 
 // Its threshold is reached, and nothing comes before it: as the plain call.
@@ -32,17 +36,49 @@ ssize_t post_now(Endpoint& base, const fi_msg_tagged& message, uint64_t flags) {
 }  // namespace
 
 [[gnu::always_inline]] inline void WorkQueue::fill(Work& work, const ShortCall& call, CounterWork& waiting) {
-    work.type = call.type;
+    work.type = call.key.type;
     work.state = Work::State::Waiting;
-    work.flags = call.flags;
-    work.threshold = call.threshold;
+    work.is_short = true;
+    work.deferred = false;
+    work.sends = 1;
+    work.flags = call.key.flags;
+    work.threshold = call.key.threshold;
     work.sequence = ++sequence_;
-    work.trigger = &call.trigger;
-    work.endpoint = &call.endpoint;
-    work.context = call.context;
+    work.trigger = Counter::of(call.key.trigger);
+    work.endpoint = &call.key.endpoint;
     work.send = call.send;
+    work.last_send = &work.send;
+    open_.store(call.key.endpoint.checks ? nullptr : &work, std::memory_order_relaxed);
     ++count_;
     ++waiting.references;
+}
+
+// The counter that it names is that of the work, so it need not be looked at.
+[[gnu::always_inline]] inline bool WorkQueue::continues_open(const ShortKey& key) const {
+    const Work* const open = open_.load(std::memory_order_relaxed);
+    return open && open->threshold == key.threshold && open->flags == key.flags && open->endpoint == &key.endpoint &&
+           &open->trigger->descriptor == key.trigger && open->type == key.type && open->sends < kTogether &&
+           count_ < kMost;
+}
+
+[[gnu::always_inline]] inline void WorkQueue::append(ShortSend& send) {
+    Work& open = *open_.load(std::memory_order_relaxed);
+    open.last_send = open.last_send->next = &send;
+    ++open.sends;
+    ++count_;
+}
+
+template <typename Make>
+[[gnu::always_inline]] inline bool WorkQueue::add_to_open(const ShortKey& key, Make make) {
+    if (!lock_.try_lock()) return false;
+    const bool added = continues_open(key) && sends_.has_free();
+    if (added) [[likely]] {
+        ShortSend& send = *sends_.take_free();
+        make(send);
+        append(send);
+    }
+    lock_.unlock();
+    return added;
 }
 
 // What a counter has published is its first threshold. Of work behind another one it stays as it is: who moves the
@@ -50,24 +86,27 @@ ssize_t post_now(Endpoint& base, const fi_msg_tagged& message, uint64_t flags) {
 // missed then, nothing is called, so that no register has to be saved.
 [[gnu::always_inline]] inline bool WorkQueue::submit_usual(const ShortCall& call) {
     if (!lock_.try_lock()) return false;
-    CounterWork* const waiting = call.trigger.work.load(std::memory_order_relaxed);
-    if (!waiting || !waiting->wanted || !call.endpoint.work || !pool_.has_free() || count_ == kMost ||
-        call.trigger.value.load() >= call.threshold) [[unlikely]] {
+    const ShortKey& key = call.key;
+    Counter* const trigger = is_counter_of(key.trigger, key.endpoint.domain) ? Counter::of(key.trigger) : nullptr;
+    CounterWork* const waiting = trigger ? trigger->work.load(std::memory_order_relaxed) : nullptr;
+    if (!waiting || !waiting->wanted || !key.endpoint.work || !works_.has_free() || count_ == kMost ||
+        trigger->value.load() >= key.threshold) [[unlikely]] {
         lock_.unlock();
         return false;
     }
     List<Work>& list = waiting->for_successes;
     const bool first = list.empty();
-    if (!first && list.last()->threshold > call.threshold) [[unlikely]] {
+    // What continues the last one, and has no record yet, gets one with it.
+    if (!first && (list.last()->threshold > key.threshold || continues_open(key))) [[unlikely]] {
         lock_.unlock();
         return false;
     }
-    Work* const work = pool_.take_free();
+    Work* const work = works_.take_free();
     fill(*work, call, *waiting);
     list.append(work);
     if (first) {
-        CounterWork::publish(waiting->next_successes, call.threshold);
-        if (call.trigger.value.load() >= call.threshold) [[unlikely]] {
+        CounterWork::publish(waiting->next_successes, key.threshold);
+        if (trigger->value.load() >= key.threshold) [[unlikely]] {
             start_missed(*waiting);
             return true;
         }
@@ -87,12 +126,20 @@ ssize_t post_now(Endpoint& base, const fi_msg_tagged& message, uint64_t flags) {
 
 ssize_t WorkQueue::submit_short(const ShortCall& call) {
     SpinGuard guard(lock_);
-    CounterWork* const waiting = call.trigger.work.load(std::memory_order_relaxed);
-    if (!waiting || !call.endpoint.work) return kUnprepared;
-    const bool reached = call.trigger.value.load() >= call.threshold;
+    if (continues_open(call.key)) {
+        ShortSend* const send = sends_.take();
+        if (!send) return -FI_ENOMEM;
+        *send = call.send;
+        append(*send);
+        return 0;
+    }
+    const Counter& trigger = *Counter::of(call.key.trigger);
+    CounterWork* const waiting = trigger.work.load(std::memory_order_relaxed);
+    if (!waiting || !call.key.endpoint.work) return kUnprepared;
+    const bool reached = trigger.value.load() >= call.key.threshold;
     if (reached && due_.empty() && !running_ && !waiting->is_reached()) return kReached;
     if (count_ == kMost) return -FI_EAGAIN;
-    Work* const work = pool_.take();
+    Work* const work = works_.take();
     if (!work) return -FI_ENOMEM;
     fill(*work, call, *waiting);
     enqueue(*work, *waiting);
@@ -109,59 +156,85 @@ namespace {
 uint64_t tag_of(const fi_msg&) { return 0; }
 uint64_t tag_of(const fi_msg_tagged& message) { return message.tag; }
 
+// Apart from the counter and the flags.
 template <fi_op_type Type, typename Message>
-[[gnu::always_inline]] inline bool is_short(const Endpoint& endpoint, const Message& message, uint64_t flags) {
+[[gnu::always_inline]] inline bool may_be_short(const Endpoint& endpoint, const Message& message) {
     constexpr uint64_t kNeeded = FI_TRIGGER | FI_SEND | (Type == FI_OP_SEND ? FI_MSG : FI_TAGGED);
-    return (endpoint.tx.caps & kNeeded) == kNeeded && !(flags & ~(FI_TRIGGER | kTransmitFlags)) &&
-           message.iov_count == 1 && message.msg_iov && !check_condition(message.context, endpoint);
+    const auto* const condition = static_cast<const fi_triggered_context*>(message.context);
+    return (endpoint.tx.caps & kNeeded) == kNeeded && message.iov_count == 1 && message.msg_iov && condition &&
+           condition->event_type == FI_TRIGGER_THRESHOLD;
 }
 
-// REQUIRES: is_short
+// Apart from the counter.
 template <fi_op_type Type, typename Message>
-[[gnu::always_inline]] inline ShortCall short_call(const Endpoint& endpoint, const Message& message, uint64_t flags) {
+[[gnu::always_inline]] inline bool is_short(const Endpoint& endpoint, const Message& message, uint64_t flags) {
+    return may_be_short<Type>(endpoint, message) && !(flags & ~(FI_TRIGGER | kTransmitFlags));
+}
+
+// REQUIRES: may_be_short
+template <fi_op_type Type, typename Message>
+[[gnu::always_inline]] inline ShortKey key_of(const Endpoint& endpoint, const Message& message, uint64_t flags) {
     const auto& condition = static_cast<const fi_triggered_context*>(message.context)->trigger.threshold;
     return {.endpoint = *endpoint.base,
-            .trigger = *Counter::of(condition.cntr),
+            .trigger = condition.cntr,
             .threshold = condition.threshold,
             .type = Type,
-            .flags = flags & ~(FI_TRIGGER | FI_MORE),
-            .context = message.context,
-            .send = {.bytes = message.msg_iov->iov_base,
-                     .size = message.msg_iov->iov_len,
-                     .region = message.desc ? message.desc[0] : nullptr,
-                     .to = message.addr,
-                     .tag = tag_of(message),
-                     .data = message.data}};
+            .flags = flags & ~(FI_TRIGGER | FI_MORE)};
+}
+
+// REQUIRES: may_be_short
+template <typename Message>
+[[gnu::always_inline]] inline ShortSend send_of(const Message& message) {
+    return {.next = nullptr,
+            .bytes = message.msg_iov->iov_base,
+            .region = message.desc ? message.desc[0] : nullptr,
+            .size = message.msg_iov->iov_len,
+            .to = message.addr,
+            .data = message.data,
+            .tag = tag_of(message),
+            .context = message.context};
 }
 
 // Whatever is not usual. What is no valid short send is left to post_triggered(), whose errors it has.
 template <fi_op_type Type, typename Message>
 [[gnu::noinline]] ssize_t post_otherwise(fid_ep* descriptor, const Message& message, uint64_t flags) {
     const Endpoint& endpoint = *Endpoint::of(descriptor);
-    if (!is_short<Type>(endpoint, message, flags)) {
+    if (!is_short<Type>(endpoint, message, flags) || check_condition(message.context, endpoint)) {
         return post_triggered(descriptor, {.type = Type, .message = &message, .flags = flags});
     }
-    const ShortCall call = short_call<Type>(endpoint, message, flags);
-    Endpoint& base = call.endpoint;
+    const ShortCall call{key_of<Type>(endpoint, message, flags), send_of(message)};
+    Endpoint& base = call.key.endpoint;
     WorkQueue& queue = base.domain->work;
     ssize_t result = queue.submit_short(call);
     if (result == WorkQueue::kUnprepared) {
-        const int error = queue.prepare(&base, call.trigger);
+        const int error = queue.prepare(&base, *Counter::of(call.key.trigger));
         if (error) return error;
         result = queue.submit_short(call);
     }
     if (result != WorkQueue::kReached) return result;
-    return post_now(base, message, call.flags | (base.checks ? kStartsTriggered : 0));
+    return post_now(base, message, call.key.flags | (base.checks ? kStartsTriggered : 0));
 }
 
 template <fi_op_type Type, typename Message>
-[[gnu::always_inline]] inline ssize_t post_send(fid_ep* descriptor, const Message& message, uint64_t flags) {
+[[gnu::noinline]] ssize_t post_first(fid_ep* descriptor, const Message& message, uint64_t flags) {
     const Endpoint& endpoint = *Endpoint::of(descriptor);
     if (is_short<Type>(endpoint, message, flags) &&
-        endpoint.domain->work.submit_usual(short_call<Type>(endpoint, message, flags))) [[likely]] {
+        endpoint.domain->work.submit_usual({key_of<Type>(endpoint, message, flags), send_of(message)})) [[likely]] {
         return 0;
     }
     return post_otherwise<Type>(descriptor, message, flags);
+}
+
+// So short that no register has to be saved. The flags are valid where they are those of work that waits.
+template <fi_op_type Type, typename Message>
+[[gnu::always_inline]] inline ssize_t post_send(fid_ep* descriptor, const Message& message, uint64_t flags) {
+    const Endpoint& endpoint = *Endpoint::of(descriptor);
+    WorkQueue& queue = endpoint.domain->work;
+    if (queue.may_add_to_open() && may_be_short<Type>(endpoint, message) &&
+        queue.add_to_open(key_of<Type>(endpoint, message, flags), [&](ShortSend& send) { send = send_of(message); })) {
+        return 0;
+    }
+    return post_first<Type>(descriptor, message, flags);
 }
 
 }  // namespace
@@ -197,19 +270,40 @@ ssize_t post_triggered(fid_ep* descriptor, const TransferCall& call) {
 // Of several with the same context, the one that was posted first.
 bool WorkQueue::cancel_triggered(Endpoint& endpoint, const void* context) {
     Work* found = nullptr;
+    ShortSend* before = nullptr;  // of the short sends of `found`, the one in front of that with the context
+    bool among_others;
+    Work alone;
     {
         SpinGuard guard(lock_);
         if (!count_) return false;
         for_each_not_started([&](Work& work) {
-            if (work.endpoint != &endpoint || work.deferred || work.context != context) return;
-            if (!found || work.sequence < found->sequence) found = &work;
+            if (work.endpoint != &endpoint || work.deferred || (found && found->sequence < work.sequence)) return;
+            if (!work.is_short) {
+                if (work.as_long().context == context) found = &work;
+                return;
+            }
+            ShortSend* previous = nullptr;
+            for (ShortSend* send = &work.send; send; previous = send, send = send->next) {
+                if (send->context != context) continue;
+                found = &work;
+                before = previous;
+                return;
+            }
         });
         if (!found) return false;
-        unlink(*found);
-        found->state = Work::State::Starting;  // this thread has it
-        mark_paths();
+        among_others = found->sends > 1;
+        if (among_others) {
+            open_.store(nullptr, std::memory_order_relaxed);
+            alone = *found;
+            alone.send = take_send(*found, before);
+        } else {
+            unlink(*found);
+            found->state = Work::State::Starting;  // this thread has it
+            mark_paths();
+        }
     }
-    report_failure(*found, FI_ECANCELED);
+    report_failure(among_others ? alone : *found, FI_ECANCELED);
+    if (among_others) return true;
     SpinGuard guard(lock_);
     drop(found);
     return true;

@@ -70,6 +70,7 @@ int WorkQueue::prepare(const LongWork& work) {
 
 // REQUIRES: count_ < kMost
 void WorkQueue::admit(Work& work) {
+    open_.store(nullptr, std::memory_order_relaxed);
     ++count_;
     work.sequence = ++sequence_;
     count_references(work, true);
@@ -85,6 +86,7 @@ void WorkQueue::enqueue(Work& work, CounterWork& waiting) {
 }
 
 void WorkQueue::unlink(Work& work) {
+    open_.store(nullptr, std::memory_order_relaxed);
     if (work.state == Work::State::Waiting) {
         CounterWork& waiting = waiting_for(*work.trigger);
         waiting.list_of(work).remove(&work);
@@ -96,9 +98,11 @@ void WorkQueue::unlink(Work& work) {
 
 // REQUIRES: it is in no list
 void WorkQueue::drop(Work* work) {
-    --count_;
+    count_ -= work->is_short ? work->sends : 1;
     count_references(*work, false);
-    work->is_short ? pool_.give(work, work) : destroy(&work->as_long());
+    if (!work->is_short) return destroy(&work->as_long());
+    if (work->sends > 1) sends_.give(work->send.next, work->last_send);
+    works_.give(work, work);
 }
 
 // The application may close a counter as soon as it sees what it waits for, so that is counted with the lock held,
@@ -147,6 +151,23 @@ ssize_t WorkQueue::start(Work* work) {
     return result;
 }
 
+// Takes one of several short sends out of its work: that behind `before`, or the first. Its record is free then.
+ShortSend WorkQueue::take_send(Work& work, ShortSend* before) {
+    ShortSend* const freed = before ? before->next : work.send.next;
+    ShortSend taken = before ? *freed : work.send;
+    if (before) {
+        before->next = freed->next;
+    } else {
+        work.send = *freed;
+    }
+    if (work.last_send == freed) work.last_send = before ? before : &work.send;
+    sends_.give(freed, freed);
+    --work.sends;
+    --count_;
+    taken.next = nullptr;
+    return taken;
+}
+
 // Its endpoint cannot take it now.
 void WorkQueue::block(Work* work) {
     work->endpoint->work->blocked_in[work->receives()] = run_;
@@ -154,16 +175,25 @@ void WorkQueue::block(Work* work) {
     due_.prepend(work);
 }
 
-// The lock is not held while the failure is reported. Deferred work is gone with its report (finish).
+// The lock is not held while the failure is reported. Deferred work is gone with its report (finish). Of several short
+// sends it is the first that failed.
 void WorkQueue::fail(Work* work, int error) {
     const bool deferred = work->deferred;
+    const bool others = work->sends > 1;
     if (deferred) under_way_.append(work);
+    Work first;
+    if (others) {
+        first = *work;
+        first.send = take_send(*work, nullptr);
+        work->state = Work::State::Due;
+        due_.prepend(work);
+    }
     starting_ = work->endpoint;
     lock_.unlock();
-    report_failure(*work, error);
+    report_failure(others ? first : *work, error);
     lock_.lock();
     starting_ = nullptr;
-    if (!deferred) drop(work);
+    if (!deferred && !others) drop(work);
 }
 
 void WorkQueue::start_due(Work* work) {
@@ -177,10 +207,12 @@ void WorkQueue::start_due(Work* work) {
 [[gnu::always_inline]] inline WorkQueue::Batch WorkQueue::take_together(List<Work>& list, uint64_t reached) {
     const Work& first = *list.first();
     Batch batch{.works = {}, .count = 1};
+    size_t sends = first.sends;
     Work* last = list.first();
-    for (Work* next = first.next; next && batch.count < kTogether; next = next->next) {
-        if (next->threshold > reached || next->endpoint != first.endpoint || next->trigger != first.trigger ||
-            !next->is_short) {
+    for (Work* next = first.next; next; next = next->next) {
+        sends += next->sends;
+        if (sends > kTogether || next->threshold > reached || next->endpoint != first.endpoint ||
+            next->trigger != first.trigger || !next->is_short) {
             break;
         }
         last = next;
@@ -191,7 +223,7 @@ void WorkQueue::start_due(Work* work) {
 }
 
 // With the lock held, but for the call of the endpoint. What is starting cannot be cancelled, nor can others be
-// started, so what is left of it goes before all that is due.
+// started.
 [[gnu::always_inline]] inline void WorkQueue::start_together(Batch batch) {
     Work* const first = batch.works.first();
     starting_ = first->endpoint;
@@ -200,35 +232,52 @@ void WorkQueue::start_due(Work* work) {
     const size_t started = first->endpoint->path->start_sends(*first, batch.count, &error);
     lock_.lock();
     starting_ = nullptr;
+    if (error) [[unlikely]]
+        return finish_refused(batch, started, error);
     count_ -= started;
-    waiting_for(*first->trigger).references -= started;
-    if (!error) [[likely]]
-        return pool_.give(first, batch.works.last());
-    for (size_t i = 0; i < started; ++i) {
-        Work* const work = batch.works.first();
-        batch.works.remove(work);
-        pool_.give(work, work);
+    waiting_for(*first->trigger).references -= batch.count;
+    for (const Work* work = first; work; work = work->next) {
+        if (work->sends > 1) sends_.give(work->send.next, work->last_send);
     }
-    Work* const refused = batch.works.first();
+    works_.give(first, batch.works.last());
+}
+
+// What is left goes before all that is due.
+[[gnu::noinline, gnu::cold]] void WorkQueue::finish_refused(Batch batch, size_t started, ssize_t error) {
+    Work* refused = batch.works.first();
+    for (; started >= refused->sends; refused = batch.works.first()) {
+        started -= refused->sends;
+        batch.works.remove(refused);
+        drop(refused);
+    }
+    for (; started > 0; --started) take_send(*refused, nullptr);
     batch.works.remove(refused);
     for (Work* work = batch.works.first(); work; work = work->next) work->state = Work::State::Due;
     batch.works.move_before(due_);
     error == -FI_EAGAIN ? block(refused) : fail(refused, static_cast<int>(-error));
 }
 
-// What the counter has reached while nothing else was due is started without becoming due first. The thresholds that
-// the counter has published are too low until the caller calls update().
-void WorkQueue::start_first(CounterWork& waiting) {
+// What the counter has reached while nothing else was due is started without becoming due first. True: nothing is left
+// to be done. Otherwise the thresholds that the counter has published may be too low until the caller calls update().
+bool WorkQueue::start_first(CounterWork& waiting) {
     const Work* const first = waiting.for_successes.first();
     const uint64_t successes = waiting.counter->value.load();
     if (running_ || !due_.empty() || !waiting.for_all.empty() || !first || first->threshold > successes ||
         !may_start_together(*first)) {
-        return;
+        return false;
     }
+    open_.store(nullptr, std::memory_order_relaxed);
     running_ = true;
     ++run_;
     start_together(take_together(waiting.for_successes, successes));
     running_ = false;
+    const Work* const next = waiting.for_successes.first();
+    if (!due_.empty() || marked_.load(std::memory_order_relaxed) || !waiting.for_all.empty() ||
+        (next && next->threshold <= successes)) {
+        return false;
+    }
+    CounterWork::publish(waiting.next_successes, next ? next->threshold : UINT64_MAX);
+    return true;
 }
 
 void WorkQueue::start_all() {
@@ -236,8 +285,16 @@ void WorkQueue::start_all() {
     running_ = true;
     ++run_;
     while (Work* work = next_due()) {
-        const bool together = work == due_.first() && may_start_together(*work);
-        together ? start_together(take_together(due_, UINT64_MAX)) : start_due(work);
+        if (!may_start_together(*work)) {
+            start_due(work);
+        } else if (work == due_.first()) {
+            start_together(take_together(due_, UINT64_MAX));
+        } else {
+            due_.remove(work);
+            Batch alone{.works = {}, .count = 1};
+            alone.works.append(work);
+            start_together(alone);
+        }
     }
     running_ = false;
     mark_paths();

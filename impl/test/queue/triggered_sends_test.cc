@@ -17,16 +17,18 @@ class SendingPath final : public DataPath {
 public:
     size_t start_sends(const Work& first, size_t count, ssize_t* error) override {
         batches.push_back(0);
-        const Work* work = &first;
-        for (size_t i = 0; i < count; ++i, work = work->next) {
-            if (answers.contains(number_of(work->context))) {
-                *error = answers.at(number_of(work->context));
-                return i;
+        for (const Work* work = &first; count > 0; --count, work = work->next) {
+            for (const ShortSend* send = &work->send; send; send = send->next) {
+                if (answers.contains(number_of(send->context))) {
+                    *error = answers.at(number_of(send->context));
+                    return batches.back();
+                }
+                started.push_back(number_of(send->context));
+                flags.push_back(work->flags);
+                ++batches.back();
             }
-            started.push_back(number_of(work->context));
-            ++batches.back();
         }
-        return count;
+        return batches.back();
     }
 
     void progress() override {}
@@ -49,6 +51,7 @@ public:
     const fi_triggered_context* contexts = nullptr;
     std::map<uint64_t, ssize_t> answers;
     std::vector<uint64_t> started;
+    std::vector<uint64_t> flags;  // of those
     std::vector<size_t> batches;
 };
 
@@ -158,6 +161,15 @@ TEST(TriggeredSends, OfOneStartKeepTheOrderOfThresholdsAndThenOfPosting) {
     EXPECT_EQ(s.started().back(), 5U);
 }
 
+TEST(TriggeredSends, OfOneThresholdKeepTheirOwnFlagsAndTheirOrder) {
+    Scene s;
+    const std::vector<uint64_t> flags = {0, 0, FI_COMPLETION, FI_COMPLETION, 0};
+    for (const uint64_t each : flags) ASSERT_EQ(s.sender.post(s.trigger.fid, 1, each), 0);
+    s.add(1);
+    EXPECT_EQ(s.started(), (Numbers{0, 1, 2, 3, 4}));
+    EXPECT_EQ(s.sender.path.flags, flags);
+}
+
 TEST(TriggeredSends, OfTwoCountersOrEndpointsAreStartedApart) {
     Scene s;
     OpenedCounter other(s.place);
@@ -221,6 +233,20 @@ TEST(TriggeredSends, ThatTheEndpointCannotTakeAreTriedAgainInTheirOrder) {
     EXPECT_FALSE(s.sender.path.has_due_work());
 }
 
+TEST(TriggeredSends, BehindThoseOfAnEndpointThatCannotTakeThemAreStarted) {
+    Scene s;
+    Sender second(s.place);
+    s.sender.path.answers[0] = -FI_EAGAIN;
+    s.post({1, 1});
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(second.post(s.trigger.fid, 1), 0);
+    s.add(1);
+    EXPECT_EQ(s.started(), Numbers{});
+    EXPECT_EQ(second.path.started, (Numbers{0, 1, 2}));
+    s.sender.path.answers.clear();
+    s.place.domain.work.run();
+    EXPECT_EQ(s.started(), (Numbers{0, 1}));
+}
+
 TEST(TriggeredSends, ThatFailAreReportedAndThoseBehindThemAreStarted) {
     Scene s;
     Queue queue(s.place, FI_WAIT_NONE);
@@ -250,6 +276,28 @@ TEST(TriggeredSends, AreCancelledWhileTheyWaitAndOnlyThen) {
     fi_cq_err_entry error{};
     ASSERT_EQ(fi_cq_readerr(queue.fid, &error, 0), 1);
     EXPECT_EQ(error.err, FI_ECANCELED);
+}
+
+TEST(TriggeredSends, TheFirstAndTheLastOfSeveralCanBeCancelledAndMoreCanBePosted) {
+    Scene s;
+    s.post({1, 1, 1, 1});
+    WorkQueue& work = s.place.domain.work;
+    EXPECT_TRUE(work.cancel_triggered(s.sender.endpoint, &s.sender.contexts[3]));
+    EXPECT_TRUE(work.cancel_triggered(s.sender.endpoint, &s.sender.contexts[0]));
+    s.post({1, 1});
+    s.add(1);
+    EXPECT_EQ(s.started(), (Numbers{1, 2, 4, 5}));
+    s.post({2});
+    EXPECT_EQ(fi_close(&s.trigger.fid->fid), -FI_EBUSY);
+    s.add(1);
+    EXPECT_EQ(s.started().back(), 6U);
+    const size_t records = s.pool_size();
+    for (uint64_t turn = 3; turn < 5; ++turn) {
+        for (int i = 0; i < 64; ++i) s.post({turn});
+        s.add(1);
+    }
+    EXPECT_EQ(s.started().size(), 5U + 128U);
+    EXPECT_EQ(s.pool_size(), records);
 }
 
 TEST(TriggeredSends, KeepTheirCounterOpenUntilTheyAreStartedOrTheEndpointIsClosed) {
