@@ -213,12 +213,46 @@ private:
         const uint64_t flags = work.flags | endpoint_->tx_always;
         const uint8_t frame_flags = flags & FI_REMOTE_CQ_DATA ? kFrameHasData : 0;
         for (const ShortSend* send = &work.send; send; send = send->next) {
+            if constexpr (kInlines) {
+                if (send->next) send = start_inline<Op>(send, frame_flags, flags, started);
+                if (!send) break;
+            }
             const ssize_t result = start_send<Op>(*send, frame_flags, flags);
             if (result) [[unlikely]]
                 return result;
             ++*started;
         }
         return 0;
+    }
+
+    // As send_one() does with one: as many as are short and to one peer, which is woken once. Returns the first of the
+    // rest, or nullptr.
+    template <FrameOp Op>
+    const ShortSend* start_inline(const ShortSend* send, uint8_t frame_flags, uint64_t flags, size_t* started) {
+        Peer* const peer = known_peer(send->to);
+        CompletionQueue& queue = *reports.transmit;
+        if ((flags & (kUnusual | FI_COMPLETION)) != FI_COMPLETION || !peer || reports.counters[kSlotSend]) return send;
+        const fi_addr_t to = send->to;
+        const uint64_t kind = uint64_t{static_cast<uint8_t>(Op)} << 32 | uint64_t{frame_flags} << 40;
+        const size_t before = *started;
+        for (; send && send->to == to && send->size <= T::kInlineMax && !by_region(send->size, send->region);
+             send = send->next) {
+            if (!peer->may_send(1) || queue.ring.size() >= queue.size || !transport_.takes_inline(*peer)) break;
+            transport_.send_inline(*peer, send->size | kind, send->tag, frame_flags ? send->data : 0, 0, send->bytes,
+                                   send->size);
+            queue.ring.push_at_hand({.context = send->context,
+                                     .flags = FI_SEND | (Op == FrameOp::Tagged ? FI_TAGGED : FI_MSG),
+                                     .length = 0,
+                                     .buffer = nullptr,
+                                     .data = 0,
+                                     .tag = 0,
+                                     .source = FI_ADDR_NOTAVAIL});
+            peer->spend(1);
+            ++*started;
+        }
+        if (*started != before && (T::owner_sleeps(*peer) || queue.wait.wanted())) [[unlikely]]
+            sent_inline(*peer);
+        return send;
     }
 
     template <FrameOp Op>
