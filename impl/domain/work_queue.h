@@ -69,7 +69,8 @@ public:
     // before those of work that waits; or, for add_to_open(), the send is as the last operation was that was posted,
     // and waits with it. `make` is called with its record. False, and nothing was done: submit_short() is to be called,
     // for a call that was checked.
-    bool submit_usual(const ShortCall& call);
+    template <typename Make>
+    bool submit_usual(const ShortKey& key, Make make);
     bool may_add_to_open() const { return open_.load(std::memory_order_relaxed) != nullptr; }
     template <typename Make>
     bool add_to_open(const ShortKey& key, Make make);
@@ -98,7 +99,7 @@ private:
     int prepare(const LongWork& work);
     void admit(Work& work);
     void enqueue(Work& work, CounterWork& waiting);
-    void fill(Work& work, const ShortCall& call, CounterWork& waiting);
+    void fill(Work& work, const ShortKey& key, CounterWork& waiting);
     bool continues_open(const ShortKey& key) const;
     void append(ShortSend& send);
     void start_missed(CounterWork& waiting);

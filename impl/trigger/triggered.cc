@@ -35,20 +35,19 @@ ssize_t post_now(Endpoint& base, const fi_msg_tagged& message, uint64_t flags) {
 
 }  // namespace
 
-[[gnu::always_inline]] inline void WorkQueue::fill(Work& work, const ShortCall& call, CounterWork& waiting) {
-    work.type = call.key.type;
+[[gnu::always_inline]] inline void WorkQueue::fill(Work& work, const ShortKey& key, CounterWork& waiting) {
+    work.type = key.type;
     work.state = Work::State::Waiting;
     work.is_short = true;
     work.deferred = false;
     work.sends = 1;
-    work.flags = call.key.flags;
-    work.threshold = call.key.threshold;
+    work.flags = key.flags;
+    work.threshold = key.threshold;
     work.sequence = ++sequence_;
-    work.trigger = Counter::of(call.key.trigger);
-    work.endpoint = &call.key.endpoint;
-    work.send = call.send;
+    work.trigger = Counter::of(key.trigger);
+    work.endpoint = &key.endpoint;
     work.last_send = &work.send;
-    open_.store(call.key.endpoint.checks ? nullptr : &work, std::memory_order_relaxed);
+    open_.store(key.endpoint.checks ? nullptr : &work, std::memory_order_relaxed);
     ++count_;
     ++waiting.references;
 }
@@ -84,9 +83,9 @@ template <typename Make>
 // What a counter has published is its first threshold. Of work behind another one it stays as it is: who moves the
 // counter to its threshold has moved it past the first one's, and finds both once the lock is free. Apart from what is
 // missed then, nothing is called, so that no register has to be saved.
-[[gnu::always_inline]] inline bool WorkQueue::submit_usual(const ShortCall& call) {
+template <typename Make>
+[[gnu::always_inline]] inline bool WorkQueue::submit_usual(const ShortKey& key, Make make) {
     if (!lock_.try_lock()) return false;
-    const ShortKey& key = call.key;
     Counter* const trigger = is_counter_of(key.trigger, key.endpoint.domain) ? Counter::of(key.trigger) : nullptr;
     CounterWork* const waiting = trigger ? trigger->work.load(std::memory_order_relaxed) : nullptr;
     if (!waiting || !waiting->wanted || !key.endpoint.work || !works_.has_free() || count_ == kMost ||
@@ -102,7 +101,8 @@ template <typename Make>
         return false;
     }
     Work* const work = works_.take_free();
-    fill(*work, call, *waiting);
+    fill(*work, key, *waiting);
+    make(work->send);
     list.append(work);
     if (first) {
         CounterWork::publish(waiting->next_successes, key.threshold);
@@ -141,7 +141,8 @@ ssize_t WorkQueue::submit_short(const ShortCall& call) {
     if (count_ == kMost) return -FI_EAGAIN;
     Work* const work = works_.take();
     if (!work) return -FI_ENOMEM;
-    fill(*work, call, *waiting);
+    fill(*work, call.key, *waiting);
+    work->send = call.send;
     enqueue(*work, *waiting);
     update(*waiting);
     if (!waiting->is_reached()) return 0;
@@ -219,7 +220,8 @@ template <fi_op_type Type, typename Message>
 [[gnu::noinline]] ssize_t post_first(fid_ep* descriptor, const Message& message, uint64_t flags) {
     const Endpoint& endpoint = *Endpoint::of(descriptor);
     if (is_short<Type>(endpoint, message, flags) &&
-        endpoint.domain->work.submit_usual({key_of<Type>(endpoint, message, flags), send_of(message)})) [[likely]] {
+        endpoint.domain->work.submit_usual(key_of<Type>(endpoint, message, flags),
+                                           [&](ShortSend& send) { send = send_of(message); })) [[likely]] {
         return 0;
     }
     return post_otherwise<Type>(descriptor, message, flags);
