@@ -91,6 +91,7 @@ std::vector<Because> Repeater::trial(const Case& c) {
         const auto [known, is_new] = memory_.try_emplace(print_case(c));
         if (is_new) known->second = run_alone(c);
         shown_ = known->second;
+        if (is_new && shown_.ran && !shown_.hasty) tried_.insert(*known);
     }
     return pick(shown_.broken, seen_->because.front());
 }

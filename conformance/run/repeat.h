@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "conformance/drive/test_context.h"
@@ -55,6 +56,21 @@ class Repeater {
 public:
     /// @param alive called ahead of each trial.
     Repeater(TestContext& context, std::function<void()> alive) : context_(context), alive_(std::move(alive)) {}
+    /// What a case showed when it was run alone.
+    struct Shown {
+        std::vector<model::Because> broken;
+        Loss loss = Loss::None;
+        bool hasty = false;
+        bool ran = true;
+    };
+    /// By the text of the case.
+    using Memory = std::map<std::string, Shown>;
+
+    /// What was tried for other sightings, elsewhere: while cases are made smaller, it is not tried again.
+    void remember(Memory known) { memory_ = std::move(known); }
+    /// What was tried since the last call and holds for other sightings, too: with no wait cut short.
+    Memory take_tried() { return std::exchange(tried_, {}); }
+
     /// Runs it again, and makes what shows it smaller.  What a case showed that was run for another sighting is known.
     /// @param left time for making it smaller.
     Reduced reduce(const Sighting& seen, std::chrono::nanoseconds left = kShrinkTime);
@@ -66,13 +82,6 @@ public:
     Repeated run(const Sighting& seen) { return confirm(seen, reduce(seen)); }
 
 private:
-    /// What a case showed when it was run alone.
-    struct Shown {
-        std::vector<model::Because> broken;
-        Loss loss = Loss::None;
-        bool hasty = false;
-        bool ran = true;
-    };
     Shown run_alone(const Case& c);
     /// Runs a case alone.  @return the links that are like the one of the sighting; none if it does not show.
     std::vector<model::Because> trial(const Case& c);
@@ -92,7 +101,7 @@ private:
     Tries tries_;
     Shown shown_;             ///< by the last trial
     bool remembers_ = false;  ///< what was run is not run again
-    std::map<std::string, Shown> memory_;
+    Memory memory_, tried_;
     std::set<std::string> at_times_;     ///< signatures of what was found to be intermittent
     std::chrono::nanoseconds trying_{};  ///< spent on what does not repeat
 };

@@ -26,7 +26,7 @@ Sightings::Sightings(TestContext& context, Reporter& reporter, std::function<voi
       repeater_(context, std::move(alive)),
       reductions_(kReductions,
                   [this](const TrialQueue::Group& group, Channel& channel) {
-                      send_reduced(context_, group, kShrinkTime - shrinking_, channel);
+                      send_reduced(context_, group, kShrinkTime - shrinking_, tried_, channel);
                   }),
       confirmations_(kConfirmations, [this](const TrialQueue::Group& group, Channel& channel) {
           send_confirmed(context_, group, channel);
@@ -92,7 +92,7 @@ void Sightings::conclude_reduction() {
     TrialQueue::Result result = reductions_.take();
     Candidate& c = result.candidate;
     Experience gained;
-    c.reduced = read_reduced(result, gained);
+    c.reduced = read_reduced(result, gained, tried_);
     shrinking_ += c.reduced.spent;
     worker_of(context_.library()).gain(gained);
     reporter_.novelty().end(c.sighting.because.front().clause);

@@ -51,6 +51,7 @@ private:
     LearntTransfers learnt_;
     Repeater repeater_;
     std::chrono::nanoseconds shrinking_{};  ///< spent on making cases smaller
+    Repeater::Memory tried_;                ///< for making them smaller: groups have cases in common
     std::uint64_t ids_ = 0;
     TrialQueue reductions_, confirmations_;
 };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kLookMillis = 50;
 // What a record is, as its first letter.
-constexpr char kShown = 's', kMinimal = 'm', kCounts = 'c';
+constexpr char kShown = 's', kMinimal = 'm', kCounts = 'c', kTried = 't';
 constexpr std::string_view kEndOfResult = ".";
 
 // With a digit for what is lost.
@@ -30,6 +30,26 @@ std::optional<Found> read(const std::string& record, Loss& loss) {
     if (record.size() < 2) return std::nullopt;
     loss = static_cast<Loss>(record[1] - '0');
     return unpack(std::string_view(record).substr(2));
+}
+
+// The text of the case ends at a zero; behind it stands what was broken, if anything was.
+std::string tried_record(const std::string& text, const Repeater::Shown& shown) {
+    std::string out = record_of(kTried, shown.loss, shown.broken, {});
+    if (shown.broken.empty()) out.resize(2);
+    return out.insert(2, text + '\0');
+}
+
+void read_tried(const std::string& record, Repeater::Memory& known) {
+    const auto end = record.find('\0');
+    if (record.size() < 2 || end == std::string::npos) return;
+    Repeater::Shown shown;
+    shown.loss = static_cast<Loss>(record[1] - '0');
+    if (end + 1 != record.size()) {
+        auto found = unpack(std::string_view(record).substr(end + 1));
+        if (!found) return;
+        shown.broken = std::move(found->because);
+    }
+    known.try_emplace(record.substr(2, end - 2), std::move(shown));
 }
 
 }  // namespace
@@ -91,6 +111,7 @@ void send_one_reduced(Worker& worker, Repeater& repeater, const Candidate& candi
            << after.waits - before.waits << ' ' << after.lost - before.lost << ' '
            << after.vain_rests - before.vain_rests << ' ' << after.losses - before.losses;
     channel.send(counts.str());
+    for (const auto& [text, shown] : repeater.take_tried()) channel.send(tried_record(text, shown));
     if (r.because.empty()) return;
     channel.send(record_of(kShown, r.loss, r.because, r.shown));
     channel.send(record_of(kMinimal, r.loss, r.because, r.minimal));
@@ -99,17 +120,18 @@ void send_one_reduced(Worker& worker, Repeater& repeater, const Candidate& candi
 }  // namespace
 
 void send_reduced(TestContext& context, const TrialQueue::Group& group, std::chrono::nanoseconds left,
-                  Channel& channel) {
+                  const Repeater::Memory& known, Channel& channel) {
     Worker& worker = worker_of(context.library());
     worker.detach();
     Repeater repeater(context, [&channel] { channel.doing(1); });
+    repeater.remember(known);
     for (const Candidate& c : group) {
         send_one_reduced(worker, repeater, c, left, channel);
         end_result(channel);
     }
 }
 
-Reduced read_reduced(const TrialQueue::Result& result, Experience& experience) {
+Reduced read_reduced(const TrialQueue::Result& result, Experience& experience, Repeater::Memory& known) {
     Reduced out;
     for (const std::string& record : result.records) {
         if (record.starts_with(kCounts)) {
@@ -118,6 +140,10 @@ Reduced read_reduced(const TrialQueue::Result& result, Experience& experience) {
             counts >> out.tries.shown >> out.tries.of >> spent >> experience.waits >> experience.lost >>
                 experience.vain_rests >> experience.losses;
             out.spent = std::chrono::nanoseconds(spent);
+            continue;
+        }
+        if (record.starts_with(kTried)) {
+            read_tried(record, known);
             continue;
         }
         auto found = read(record, out.loss);

@@ -71,11 +71,13 @@ void end_result(Channel& channel);
 
 /// In the process of a group: makes sightings smaller, and sends what came of each.
 /// @param left time for that.
+/// @param known what groups before it have tried.
 void send_reduced(TestContext& context, const TrialQueue::Group& group, std::chrono::nanoseconds left,
-                  Channel& channel);
+                  const Repeater::Memory& known, Channel& channel);
 /// What came of it.  If nothing is to be read, the sighting did not show again.
 /// @param experience receives what its worker has learnt of the library.
-Reduced read_reduced(const TrialQueue::Result& result, Experience& experience);
+/// @param known receives what was tried for it.
+Reduced read_reduced(const TrialQueue::Result& result, Experience& experience, Repeater::Memory& known);
 
 /// The same, for finding out whether they show each time.
 void send_confirmed(TestContext& context, const TrialQueue::Group& group, Channel& channel);

@@ -162,7 +162,9 @@ TEST(TrialQueue, GivesNoRecordsOfATrialWhoseProcessEnds) {
     const TrialQueue::Result result = queue.take();
     EXPECT_TRUE(result.records.empty());
     Experience none;
-    EXPECT_TRUE(read_reduced(result, none).because.empty());
+    Repeater::Memory known;
+    EXPECT_TRUE(read_reduced(result, none, known).because.empty());
+    EXPECT_TRUE(known.empty());
     EXPECT_TRUE(read_confirmed(result).because.empty());
 }
 
@@ -280,14 +282,8 @@ public:
     [[nodiscard]] std::uint64_t count(const Plan&) const override { return 1; }
     void prepare(TestContext&) override {}
     bool make(TestContext& context, std::uint64_t, Case&) override {
-        CaseFile file;
-        CaseError error;
-        if (!parse_case(kRefused, file, error)) return false;
         Sighting seen;
-        seen.shown = file.shown;
-        model::Tally tally;
-        probe(context, file.shown, tally, seen.because);
-        seen.because = pick(seen.because, {.clause = Clause::msg_call_accepted, .evidence = {}});
+        if (!see(context, seen)) return false;
         int runs = 0;
         Repeater repeater(context, [&runs] { ++runs; });
         const Reduced first = repeater.reduce(seen);
@@ -301,19 +297,81 @@ public:
     }
     [[nodiscard]] std::string note() const override { return note_; }
 
-private:
+protected:
+    static bool see(TestContext& context, Sighting& seen) {
+        CaseFile file;
+        CaseError error;
+        if (!parse_case(kRefused, file, error)) return false;
+        seen.shown = file.shown;
+        model::Tally tally;
+        probe(context, file.shown, tally, seen.because);
+        seen.because = pick(seen.because, {.clause = Clause::msg_call_accepted, .evidence = {}});
+        return true;
+    }
+
     std::string note_ = "did not begin";
 };
 
-TEST(Sightings, WhatWasRunForOnePromiseIsKnownForAnotherButNotWhenItIsConfirmed) {
+std::vector<std::string> notes_of(Property& property) {
     Plan plan;
     plan.library = kLibrary;
-    ReducesTwice property;
     ProviderResult result;
     result.provider = "shm";
     Report report;
     run_property(plan, property, result, report, [](std::uint64_t, std::uint64_t) {});
-    EXPECT_EQ(result.notes, std::vector<std::string>{"traffic: 0 more, 2 to confirm"});
+    return result.notes;
+}
+
+// Makes one sighting smaller in a process, and then the same in another one, which knows of the first what was sent.
+class ReducesInTwoProcesses : public ReducesTwice {
+public:
+    bool make(TestContext& context, std::uint64_t, Case&) override {
+        TrialQueue::Group group(1);
+        if (!see(context, group.front().sighting)) return false;
+        Repeater::Memory known;
+        TrialQueue queue(1, [&](const TrialQueue::Group& g, Channel& channel) {
+            send_reduced(context, g, kShrinkTime, known, channel);
+        });
+        std::size_t tried[2];
+        Reduced made[2];
+        for (int i = 0; i < 2; ++i) {
+            const std::size_t before = known.size();
+            queue.begin(group, 0);
+            Experience none;
+            made[i] = read_reduced(queue.take(), none, known);
+            tried[i] = known.size() - before;
+        }
+        note_ = std::to_string(tried[1]) + " more" + (tried[0] > 2 ? "" : ", few at first") +
+                (made[0].minimal == made[1].minimal && !made[1].because.empty() ? "" : ", another case");
+        note_ += holds_what_is_seen(context, known) ? "" : ", something else";
+        return false;
+    }
+
+private:
+    // What is known of each case is what it shows.
+    static bool holds_what_is_seen(TestContext& context, const Repeater::Memory& known) {
+        return std::all_of(known.begin(), known.end(), [&](const auto& one) {
+            CaseFile file;
+            CaseError error;
+            model::Tally tally;
+            std::vector<model::Because> broken;
+            if (!parse_case(one.first, file, error)) return false;
+            worker_of(context.library()).renew();
+            probe(context, file.shown, tally, broken);
+            const auto same = [](const model::Because& a, const model::Because& b) { return a.clause == b.clause; };
+            return std::equal(broken.begin(), broken.end(), one.second.broken.begin(), one.second.broken.end(), same);
+        });
+    }
+};
+
+TEST(Sightings, WhatWasTriedInOneProcessIsNotTriedInTheNext) {
+    ReducesInTwoProcesses property;
+    EXPECT_EQ(notes_of(property), std::vector<std::string>{"traffic: 0 more"});
+}
+
+TEST(Sightings, WhatWasRunForOnePromiseIsKnownForAnotherButNotWhenItIsConfirmed) {
+    ReducesTwice property;
+    EXPECT_EQ(notes_of(property), std::vector<std::string>{"traffic: 0 more, 2 to confirm"});
 }
 
 TEST(Sightings, AFindingIsToldOnceItIsConfirmed) { EXPECT_EQ(refusals(false), 1U); }
