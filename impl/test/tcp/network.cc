@@ -1,10 +1,12 @@
 // Large transfers between two hosts (two_hosts.h), beside a plain socket that moves as many bytes over the same cable.
 //
-//   network [--mbit N] [--rtt MILLISECONDS] [--drop-every N] [--mib N] [--rounds N] [--least RATIO] [--spin] [--netem]
-//   [ROW...]
+//   network [--cables N] [--last-mbit N] [--mbit N] [--rtt MILLISECONDS] [--drop-every N] [--cut MILLISECONDS]
+//   [--mib N] [--rounds N] [--least RATIO] [--spin] [--netem] [ROW...]
 //
-// Each row is measured in turn with the socket, and prints both bandwidths and their ratio, of the medians. Status 1: a
-// ratio is below --least, or bytes are wrong; 77: there can be no such hosts here, and why is on standard error.
+// Each row is measured in turn with the socket, and prints both bandwidths and their ratio, of the medians. The socket
+// has the first cable, the library may use all; --cut takes the last one down, so long after a transfer began, and it
+// stays down. Status 1: a ratio is below --least, or bytes are wrong; 77: there can be no such hosts here, and why is
+// on standard error.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,6 +20,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "impl/test/crowd/station.h"
@@ -60,6 +63,9 @@ constexpr uint16_t kPort = 7001;
 
 struct Choice {
     Cable cable{.megabits = 1000};
+    unsigned cables = 1;
+    unsigned last_megabits = 0;  // of the last cable; 0: as the others
+    unsigned cut = 0;
     size_t mebibytes = 64;
     unsigned rounds = 3;
     double least = 0;
@@ -146,7 +152,7 @@ public:
                    .caps = FI_TAGGED | FI_RMA,
                    .service = {},
                    .memory = kMemory,
-                   .node = TwoHosts::address(0, host)}),
+                   .node = choice.cables > 1 ? "0.0.0.0" : TwoHosts::address(0, host)}),
           control_(control) {
         const StationInfo own = station.info();
         put(control, &own, sizeof own);
@@ -265,6 +271,26 @@ int run_second(int control) {
     }
 }
 
+// Takes the last cable down in the middle of a job.
+class Cutter {
+public:
+    explicit Cutter(const Job& job) {
+        if (!choice.cut || job.count == 1) return;
+        thread_ = std::thread([] {
+            usleep(choice.cut * 1000);
+            TwoHosts::set_cable_down(choice.cables - 1);
+        });
+    }
+    ~Cutter() {
+        if (thread_.joinable()) thread_.join();
+    }
+    Cutter(const Cutter&) = delete;
+    Cutter& operator=(const Cutter&) = delete;
+
+private:
+    std::thread thread_;
+};
+
 // The first host. Seconds that the job took.
 double run(Side& side, PlainSocket& plain, int control, const Job& job) {
     put(control, &job, sizeof job);
@@ -281,6 +307,7 @@ double run(Side& side, PlainSocket& plain, int control, const Job& job) {
     char byte = 0;
     get(control, &byte, 1);
     if (job.kind != Kind::Read) side.fill(0);
+    const Cutter cutter(job);
     const double start = now();
     job.kind == Kind::Message ? side.send(job) : side.access(job);
     const double spent = now() - start;
@@ -339,7 +366,13 @@ void read_words(int count, char** words) {
     for (int i = 1; i < count; ++i) {
         const std::string word = words[i];
         const auto value = [&] { return i + 1 < count ? std::strtoul(words[++i], nullptr, 10) : 0; };
-        if (word == "--mbit")
+        if (word == "--cables")
+            choice.cables = static_cast<unsigned>(std::max(value(), 1ul));
+        else if (word == "--last-mbit")
+            choice.last_megabits = static_cast<unsigned>(value());
+        else if (word == "--cut")
+            choice.cut = static_cast<unsigned>(value());
+        else if (word == "--mbit")
             choice.cable.megabits = static_cast<unsigned>(value());
         else if (word == "--rtt")
             choice.cable.round_trip = static_cast<unsigned>(value());
@@ -367,8 +400,11 @@ int main(int count, char** words) {
     using namespace selvage::impl::test;
     setenv("FI_SELVAGE_LOCAL", "0", 1);  // the hosts are one machine
     read_words(count, words);
+    if (choice.cables > 1) setenv("FI_TCP_RAILS", "3", 1);
     try {
-        TwoHosts hosts({choice.cable}, choice.netem, run_second);
+        std::vector<Cable> cables(choice.cables, choice.cable);
+        if (choice.last_megabits) cables.back().megabits = choice.last_megabits;
+        TwoHosts hosts(cables, choice.netem, run_second);
         const int result = run_first(hosts);
         return hosts.join() ? 1 : result;
     } catch (const std::runtime_error& missing) {

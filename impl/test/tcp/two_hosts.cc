@@ -94,6 +94,8 @@ std::string TwoHosts::address(unsigned cable, unsigned host) {
     return "10.78." + std::to_string(cable) + "." + std::to_string(host + 1);
 }
 
+void TwoHosts::set_cable_down(unsigned cable) { command("ip link set " + device(cable, 0) + " down"); }
+
 TwoHosts::TwoHosts(const std::vector<Cable>& cables, bool netem, const std::function<int(int)>& second) {
     enter_host();
     int ends[2];

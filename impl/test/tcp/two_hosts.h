@@ -33,6 +33,8 @@ public:
     int join();
     // Where the hosts are: host 0 or 1 at that cable.
     static std::string address(unsigned cable, unsigned host);
+    // From the first host.
+    static void set_cable_down(unsigned cable);
 
 private:
     void make_cables(const std::vector<CableEnds>& cables);
