@@ -84,7 +84,9 @@ inline SendResult send_text(TcpTransport& transport, Peer& peer, const std::stri
 
 // One endpoint.
 struct Side {
-    explicit Side(net::Key key = {}) { result = transport.open_datagram(loopback(), key); }
+    explicit Side(net::Key key = {}, const SocketAddress& at = loopback()) {
+        result = transport.open_datagram(at, key);
+    }
     Peer* peer(const Side& other) {
         Peer* found = nullptr;
         return transport.peer_at(other.transport.address(), &found) ? nullptr : found;

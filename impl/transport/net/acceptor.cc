@@ -238,13 +238,14 @@ bool Acceptor::take(PendingConnection& pending, const Note& note, size_t size) {
     if (pending.state == PendingConnection::State::Hello) {
         if (note.type != NoteType::Hello) return false;
         pending.hello = note;
-        if (note.kind != kind_) {
+        const bool rail = note.kind == CallKind::Rail && kind_ == CallKind::ReliableDatagram;
+        if (note.kind != kind_ && !rail) {
             pending.refuse(Refusal::Kind);
             return false;
         }
         Note challenge;
         challenge.type = NoteType::Challenge;
-        challenge.kind = kind_;
+        challenge.kind = note.kind;
         fill_random(challenge.random, sizeof challenge.random);
         uint8_t bytes[kNoteMax];
         const size_t length = write_note(challenge, bytes);

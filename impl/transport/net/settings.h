@@ -14,6 +14,9 @@ int peer_timeout();
 // Peers of one address that an endpoint lets connect to it; 0: any number.
 size_t peers_per_host();
 
+// Connections to a peer by further links, beside the first.
+size_t rails_most();
+
 // The ports of listeners that name none. {0, 0}: whatever the system chooses.
 struct PortRange {
     uint16_t low = 0;

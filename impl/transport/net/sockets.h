@@ -11,7 +11,7 @@
 namespace selvage::impl::net {
 
 // What epoll gives back: the first member of whatever was registered.
-enum class Watch : uint8_t { Listener, Pending, Peer, Timer, Setup };
+enum class Watch : uint8_t { Listener, Pending, Peer, Timer, Setup, Rail };
 struct Watched {
     explicit Watched(Watch what) : watch(what) {}
     Watch watch;

@@ -36,7 +36,7 @@ uint64_t get64(const uint8_t* in) {
 bool known(uint8_t type, uint8_t kind, uint16_t refusal) {
     return type >= static_cast<uint8_t>(NoteType::Hello) && type <= static_cast<uint8_t>(NoteType::Reject) &&
            (kind == static_cast<uint8_t>(CallKind::ReliableDatagram) ||
-            kind == static_cast<uint8_t>(CallKind::Message)) &&
+            kind == static_cast<uint8_t>(CallKind::Message) || kind == static_cast<uint8_t>(CallKind::Rail)) &&
            refusal <= static_cast<uint16_t>(Refusal::Kind);
 }
 

@@ -36,7 +36,8 @@ inline constexpr size_t kNoteFixed = 96;
 inline constexpr size_t kNoteMax = kNoteFixed + kPrivateMax;
 
 enum class NoteType : uint8_t { Hello = 1, Challenge, Proof, Welcome, Reject };
-enum class CallKind : uint8_t { ReliableDatagram = 1, Message = 2 };
+// Rail: of an endpoint of reliable datagrams that is connected, by another link (tcp/tcp_rails.h).
+enum class CallKind : uint8_t { ReliableDatagram = 1, Message = 2, Rail = 3 };
 enum class Refusal : uint16_t {
     None,
     Key,      // the proof does not fit the key
@@ -58,7 +59,8 @@ struct Note {
     uint64_t instance = 0;              // Hello, Welcome: of the endpoint, chosen at random
     uint8_t random[kRandomBytes] = {};  // Hello, Challenge
     uint8_t digest[kDigestBytes] = {};  // Proof, Welcome
-    uint8_t data[kPrivateMax] = {};     // Hello, Welcome, Reject of FI_EP_MSG; Hello of FI_EP_RDM (Contexts)
+    // Hello, Welcome, Reject of FI_EP_MSG; Hello of FI_EP_RDM (Contexts), Welcome of FI_EP_RDM (tcp/tcp_rails.h)
+    uint8_t data[kPrivateMax] = {};
 };
 
 // The contexts of scalable endpoints at both ends of a call (net/context_id.h): the data of a hello of FI_EP_RDM, where

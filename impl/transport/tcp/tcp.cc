@@ -52,6 +52,8 @@ int discover(const Provider& self, TableBuilder& table) {
 
 }  // namespace
 
+const char* tcp_interfaces() { return kInterfaceRow.get(); }
+
 const Provider kTcpProvider = {
     .name = "tcp",
     .version = kProviderVersion,

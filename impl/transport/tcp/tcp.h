@@ -9,4 +9,6 @@ extern const ConnectionOps kTcpConnections;  // tcp_listener.cc
 int start_tcp_endpoint(
     Endpoint& endpoint);  // near/near_endpoint.cc: with the way through memory, where that is switched on
 int start_far_endpoint(Endpoint& endpoint);  // tcp_endpoint.cc: sockets alone
+// The interfaces that the user lets the provider use (is_selected); nullptr: all.
+const char* tcp_interfaces();
 }  // namespace selvage::impl

@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 
 #include "impl/base/create.h"
+#include "impl/transport/tcp/tcp_rails_datapath.h"
 #include "impl/transport/tcp/tcp_transport.h"
 
 namespace selvage::impl {
@@ -17,6 +18,8 @@ size_t TcpTransport::progress(Sink& sink) {
         reap(sink);
     size_t done = poll_hot(sink);
     if (control_is_due(done)) done += poll_events(sink);
+    if (rails_busy_) [[unlikely]]
+        done += progress_rails(sink);
     in_progress_ = false;
     if (answered_) {  // what the engine sent because of what arrived, in one call per peer
         answered_ = false;
@@ -72,8 +75,16 @@ template <typename Sink>
 void TcpTransport::take_down(Sink& sink, Peer& peer, int error) {
     Fallen fallen;
     bring_down(peer, &fallen);
-    if (fallen.placement) sink.end(peer, peer.placement_header, &peer.placement, error);
+    if (fallen.placement) {
+        const bool split = fallen.rails && fallen.rails->in.active;
+        sink.end(peer, split ? fallen.rails->in.frame : peer.placement_header, &peer.placement, error);
+    }
     for (size_t i = 0; i < fallen.token_count; ++i) sink.sent(peer, fallen.tokens[i], error);
+    if (fallen.rails) {
+        while (!fallen.rails->out.empty()) sink.sent(peer, fallen.rails->out.remove_first(), error);
+        fallen.rails->next_dead = dead_rails_;
+        dead_rails_ = fallen.rails;
+    }
     if (fallen.was_up || !connected_) sink.down(peer, error);
     let_fall(peer);
     if (!connected_ || !events_) return;
@@ -107,6 +118,7 @@ size_t TcpTransport::poll_hot(Sink& sink) {
 template <typename Sink>
 size_t TcpTransport::poll_events(Sink& sink) {
     if (fallen_) discard_fallen();
+    if (dead_rails_) discard_rails();
     constexpr int kBatch = 64;
     epoll_event events[kBatch];
     const int count = epoll_wait(epoll_, events, kBatch, 0);
@@ -118,6 +130,10 @@ size_t TcpTransport::poll_events(Sink& sink) {
             case net::Watch::Listener:
             case net::Watch::Pending:
                 break;  // not in this epoll
+            case net::Watch::Rail:
+                rail_event(*static_cast<tcp::Rail*>(watched), events[i].events);
+                ++done;
+                break;
             case net::Watch::Setup:
             case net::Watch::Timer:
                 setup = true;
@@ -142,7 +158,10 @@ size_t TcpTransport::poll_events(Sink& sink) {
         step_setup(&callers);
     }
     // Pairs with add_outcome.
-    if (any_outcome_.load(std::memory_order_acquire)) done += take_outcomes(sink);
+    if (any_outcome_.load(std::memory_order_acquire)) {
+        done += take_outcomes(sink);
+        answer_rail_callers();
+    }
     while (net::PendingConnection* caller = callers) {
         callers = caller->next;
         answer_caller(sink, caller);
@@ -210,7 +229,7 @@ void TcpTransport::look_at_time(Sink& sink) {
 template <typename Sink>
 size_t TcpTransport::receive(Sink& sink, Peer& peer) {
     size_t frames = 0;
-    if (peer.dropped) [[unlikely]]
+    if (peer.unread) [[unlikely]]
         return 0;
     for (int turn = 0; turn < tcp::kReadsPerTurn; ++turn) {
         size_t asked = 0;
@@ -223,7 +242,7 @@ size_t TcpTransport::receive(Sink& sink, Peer& peer) {
         }
         ++frames;  // bytes of a frame in parts count, too: the peer is not silent
         if (!place(sink, peer, static_cast<size_t>(got), &frames)) return frames;
-        if (static_cast<size_t>(got) < asked || !peer.bulk) return frames;
+        if (static_cast<size_t>(got) < asked || !peer.bulk || peer.splitting) return frames;
     }
     return frames;
 }
@@ -285,6 +304,18 @@ bool TcpTransport::parse(Sink& sink, Peer& peer, const std::byte* at, size_t siz
         Header header;
         const net::Scan scan = net::read_frame(at, size, kFrameMax, &header);
         if (scan == net::Scan::More) break;
+        if (scan == net::Scan::Bad && tcp::is_transport_frame(header)) {
+            const size_t own = sizeof(Header) + tcp::payload_of(header);
+            if (size < own) break;
+            ++*frames;
+            if (!take_control(sink, peer, header, at + sizeof(Header))) return false;
+            at += own;
+            size -= own;
+            if (!peer.splitting) continue;
+            if (take_behind(peer, at, size)) return true;
+            take_down(sink, peer, FI_ENOMEM);
+            return false;
+        }
         if (scan == net::Scan::Bad) {
             if constexpr (CountsMalformed<Sink, Peer>) sink.malformed(peer);
             take_down(sink, peer, FI_ECONNABORTED);
@@ -302,6 +333,8 @@ bool TcpTransport::parse(Sink& sink, Peer& peer, const std::byte* at, size_t siz
         }
         if (header.size <= tcp::kWholeMax) break;
         peer.bulk = true;
+        if (peer.invitation && peer.invitation->count && header.size >= tcp::kSplitMin) [[unlikely]]
+            open_rails(peer);
         if (!sink.begin(peer, header, &peer.placement)) {
             if constexpr (CountsMalformed<Sink, Peer>) sink.malformed(peer);
             take_down(sink, peer, FI_ECONNABORTED);

@@ -5,10 +5,13 @@
 // and goes costs no memory.
 #pragma once
 
+#include <cstdlib>
+
 #include "impl/engine/transport.h"
 #include "impl/transport/net/address_table.h"
 #include "impl/transport/net/dial.h"
 #include "impl/transport/tcp/send_buffer.h"
+#include "impl/transport/tcp/tcp_rails.h"
 
 namespace selvage::impl::tcp {
 
@@ -30,6 +33,9 @@ struct Peer : net::Watched, PeerBase {
     };
 
     explicit Peer(const SocketAddress& where) : net::Watched{net::Watch::Peer}, remote(where) {}
+    ~Peer() { free(invitation); }
+    Peer(const Peer&) = delete;
+    Peer& operator=(const Peer&) = delete;
 
     Phase phase = Phase::Down;
     bool queued = false;        // has a send buffer with something in it, and is in the transport's list of those
@@ -38,12 +44,15 @@ struct Peer : net::Watched, PeerBase {
     bool wants_room = false;    // the engine waits for Sink::room
     bool broken = false;        // in the list of peers that go down at the next progress
     bool dropped = false;       // with broken: nothing further of it is delivered
+    bool unread = false;        // nothing is read from its first connection now: dropped, or splitting
     bool hot = false;
     bool placement_active = false;
-    bool fallen = false;  // in the transport's list of peers that may be discarded
-    bool bulk = false;    // long payloads arrive: read little ahead, the rest goes to its place
-    int error = 0;        // with broken
-    int tx = -1;          // the same socket in both directions, but for the endpoint itself. Guarded while queued.
+    bool fallen = false;     // in the transport's list of peers that may be discarded
+    bool bulk = false;       // long payloads arrive: read little ahead, the rest goes to its place
+    bool splitting = false;  // a frame is being put together of parts (rails.h); nothing else is read
+    bool invited = false;    // it was told addresses for rails; protected by the setup lock
+    int error = 0;           // with broken
+    int tx = -1;             // the same socket in both directions, but for the endpoint itself. Guarded while queued.
     int rx = -1;
     uint32_t sent_round = UINT32_MAX;  // the round in which the last frame went out at once
     uint32_t misses = 0;               // hot, and nothing was there
@@ -62,21 +71,27 @@ struct Peer : net::Watched, PeerBase {
     bool ready = false;         // not Up yet, but tx and rx are a connection: an outcome that the next progress takes
     bool in_outcomes = false;   // in the transport's list
     bool in_dialing = false;    // in the transport's list
-    int failure = 0;            // with Dialing: it is given up, which the next progress reports
-    int last_error = 0;         // of the attempts so far
-    uint32_t attempts = 0;      // that were dropped
+    bool refusal_extended = false;  // refused_dial.h
+    bool posted_since =
+        false;              // since attempt_since, frames were put into the buffer; protected by the transport's guard
+    int failure = 0;        // with Dialing: it is given up, which the next progress reports
+    int last_error = 0;     // of the attempts so far
+    uint32_t attempts = 0;  // that were dropped
     uint32_t unanswered = 0;    // of these, the last in a row that ended with Foreign::Silent
     int64_t dial_since = 0;     // milliseconds; the first attempt began
     int64_t attempt_since = 0;  // and the last one
-    bool posted_since = false;  // frames were put into the buffer since then; protected by the transport's guard
-    bool refusal_extended = false;  // refused_dial.h
-    int64_t deadline = 0;           // of dialing, in milliseconds
-    int64_t dial_again = 0;         // the dial was put off until then
-    uint64_t instance = 0;          // of the other endpoint, and the last of its calls that is known
+    int64_t deadline = 0;       // of dialing, in milliseconds
+    int64_t dial_again = 0;     // the dial was put off until then
+    uint64_t instance = 0;      // of the other endpoint, and the last of its calls that is known
     uint32_t sequence = 0;
-    CallingHost* host = nullptr;  // counted there, as it has connected to an endpoint that did not call it
     uint32_t taken = 0;           // frames reported as sent before there was a connection; the owner's
-    SocketAddress remote;         // where it listens
+    CallingHost* host = nullptr;  // counted there, as it has connected to an endpoint that did not call it
+    Rails* rails = nullptr;       // further connections; the owner's
+    // With rails, or what they can be made of, malloc'ed: of who was called, the addresses until the first long frame
+    // and then the secret alone; of a caller who was told some (`invited`), the secret alone. Set before the peer is
+    // Up.
+    Invitation* invitation = nullptr;
+    SocketAddress remote;  // where it listens
     Peer* next_same_hash = nullptr;
     Peer* next_queued = nullptr;
     Peer* next_broken = nullptr;

@@ -10,6 +10,7 @@ namespace selvage::impl {
 void TcpTransport::discard_placement(Peer& peer) {
     constexpr size_t kRoom = tcp::kReceiveBuffer - tcp::kBehind;
     static_assert(kFrameMax <= Placement::kRanges * kRoom);
+    if (peer.splitting) peer.rails->in.discards = true;
     if (!peer.placement_active) return;
     Placement& placement = peer.placement;
     size_t left = 0;

@@ -59,6 +59,8 @@ SendResult TcpTransport::send_now(Peer& peer, const Frame& frame) {
         join(frame, bytes);
         sent = sent_or_full(net::raw_send(peer.tx, bytes, total));
     } else {
+        if (SendResult result; splits(peer, frame, &result)) [[unlikely]]
+            return result;
         iovec pieces[1 + tcp::kPiecesMax];
         if (frame.count > tcp::kPiecesMax) return refuse(peer);
         pieces[0] = {const_cast<Header*>(&frame.header), sizeof(Header)};
@@ -124,6 +126,8 @@ SendResult TcpTransport::send_later(Peer& peer, const Frame& frame) {
         peer.wants_room = true;
         return SendResult::Again;
     }
+    if (SendResult result; up && splits(peer, frame, &result)) [[unlikely]]
+        return result;
     if (!ensure_buffer(peer)) {
         peer.wants_room = waiting_for_room_ = true;
         return SendResult::Again;
@@ -243,7 +247,7 @@ void TcpTransport::watch_room(Peer& peer, bool on) {
 void TcpTransport::drop(Peer& peer, int error) {
     if (peer.phase != Peer::Phase::Up) return;
     mark_broken(peer, error);
-    peer.dropped = true;
+    peer.dropped = peer.unread = true;
 }
 
 TcpTransport::Peer* TcpTransport::take_queued() {

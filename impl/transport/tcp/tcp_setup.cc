@@ -265,6 +265,11 @@ void TcpTransport::give_up(Peer& peer, int error) {
     if (peer.dial && peer.dial->socket() >= 0) net::unwatch_socket(setup_epoll_, peer.dial->socket());
     peer.failure = error;
     add_outcome(peer);
+    wake_sleeper();
+}
+
+// With the setup lock: an outcome is there that no socket shows.
+void TcpTransport::wake_sleeper() {
     if (timer_ < 0) return;  // made by arm(), before the endpoint sleeps
     const itimerspec now{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = 1}};
     (void)timerfd_settime(timer_, 0, &now, nullptr);
@@ -273,6 +278,7 @@ void TcpTransport::give_up(Peer& peer, int error) {
 // By the owner: a peer whose connection is ready sends and receives.
 void TcpTransport::raise_peer(Peer& peer) {
     remove_outcome(peer);
+    read_invitation(peer);
     peer.ready = false;
     (void)net::watch_socket(epoll_, peer.rx, EPOLLIN, &peer, true);
     peer.phase = Peer::Phase::Up;
@@ -288,7 +294,7 @@ TcpTransport::Peer* TcpTransport::next_outcome(Outcome* out) {
     LockGuard setup(setup_);
     Peer* peer = outcomes_;
     if (!peer) {
-        any_outcome_.store(false, std::memory_order_relaxed);
+        any_outcome_.store(rail_callers_ != nullptr, std::memory_order_relaxed);
         return nullptr;
     }
     out->answered = connected_ && peer->dial;
@@ -392,6 +398,7 @@ Refusal TcpTransport::judge(const net::PendingConnection& pending, const SocketA
 }
 
 void TcpTransport::admit(net::PendingConnection* pending, net::PendingConnection** callers) {
+    if (pending->hello.kind == net::CallKind::Rail) return queue_rail_caller(pending);
     const SocketAddress from = address_of_caller(*pending);
     Peer* peer = peers_.find(from);
     const bool known = peer;
@@ -406,7 +413,7 @@ void TcpTransport::admit(net::PendingConnection* pending, net::PendingConnection
     if (refusal != Refusal::None) {
         if (refusal == Refusal::Key || refusal == Refusal::Busy) acceptor_.count(Stat::Refused);
         pending->refuse(refusal);
-    } else if (!pending->left() && pending->welcome(key_, {.instance = instance_, .sequence = sequence_}, nullptr, 0)) {
+    } else if (!pending->left() && welcome(*peer, *pending)) {
         forget_dial(*peer);
         const Note& hello = pending->hello;
         if (!become_ready(*peer, pending->release_socket(), hello.instance, hello.sequence) &&
@@ -417,6 +424,12 @@ void TcpTransport::admit(net::PendingConnection* pending, net::PendingConnection
     if (peer && !peer->ready && peer->phase != Peer::Phase::Up) leave_host(*peer);
     if (peer && !known && peer->idle()) peers_.remove(*peer);  // nobody has seen it yet
     destroy(pending);
+}
+
+bool TcpTransport::welcome(Peer& peer, net::PendingConnection& pending) {
+    net::Note note;
+    invite(peer, pending, &note);
+    return pending.welcome(key_, {.instance = instance_, .sequence = sequence_}, note.data, note.data_size);
 }
 
 // What a peer may have of this side's memory is bounded (a record and a window of unexpected messages, window.h), so

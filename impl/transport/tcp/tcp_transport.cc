@@ -46,6 +46,7 @@ int TcpTransport::open_datagram(const SocketAddress& address, const net::Key& ke
         return error;
     }
     host_limit_ = net::peers_per_host();
+    prepare_invitation();
     // Without a thread, callers wait for the application, and frames in the engine until there is a connection.
     (void)join_thread();
     return 0;
@@ -90,10 +91,13 @@ void TcpTransport::close() {
         forget_dial(*peer);
         report_lost(*peer);
         close_sockets(*peer);
+        if (tcp::Rails* rails = take_rails(*peer)) destroy(rails);
         if (peer->buffer) peer->buffer->abandon();
         free(peer->buffer);
         free(peer->left);
     }
+    while (net::PendingConnection* caller = take_rail_caller()) destroy(caller);
+    discard_rails();
     peers_.clear();
     hosts_.clear();
     free_buffers();
@@ -103,10 +107,12 @@ void TcpTransport::close() {
         if (*descriptor >= 0) ::close(*descriptor);
         *descriptor = -1;
     }
-    queued_ = broken_ = fallen_ = dialing_ = outcomes_ = only_ = nullptr;
+    queued_ = broken_ = fallen_ = railed_ = dialing_ = outcomes_ = only_ = nullptr;
     any_outcome_ = false;
     hot_count_ = up_ = 0;
     connected_ = waiting_for_room_ = closing_ = false;
+    invitation_.count = 0;
+    rails_anywhere_ = rails_busy_ = false;
     events_ = nullptr;
     av_ = nullptr;
     note_flushed();
@@ -119,7 +125,9 @@ void TcpTransport::linger() {
     if (dialing_) finish_dials(net::now_milliseconds() + net::kSetupLinger);
     const int64_t deadline = net::now_milliseconds() + net::kLinger;
     for (Peer* peer = peers_.first(); peer; peer = peer->next) {
-        if (peer->ready || (peer->phase == Peer::Phase::Up && !peer->broken)) hand_over(*peer, deadline);
+        if (!peer->ready && (peer->phase != Peer::Phase::Up || peer->broken)) continue;
+        if (peer->rails) hand_over_rails(*peer, deadline);
+        hand_over(*peer, deadline);
     }
 }
 
@@ -220,8 +228,9 @@ void TcpTransport::close_sockets(Peer& peer) {
 void TcpTransport::bring_down(Peer& peer, Fallen* fallen) {
     LockGuard setup(setup_);
     fallen->was_up = peer.phase == Peer::Phase::Up;
-    fallen->placement = peer.placement_active;
+    fallen->placement = peer.placement_active || peer.splitting;
     forget_dial(peer);
+    fallen->rails = take_rails(peer);
     remove_outcome(peer);
     leave_host(peer);
     report_lost(peer);
@@ -247,8 +256,8 @@ void TcpTransport::bring_down(Peer& peer, Fallen* fallen) {
     peer.phase = Peer::Phase::Down;
     peer.ready = false;
     peer.failure = 0;
-    peer.dropped = peer.broken = peer.blocked = peer.watches_room = peer.wants_room = peer.placement_active =
-        peer.bulk = false;
+    peer.dropped = peer.unread = peer.broken = peer.blocked = peer.watches_room = peer.wants_room =
+        peer.placement_active = peer.bulk = false;
     free(peer.left);
     peer.left = nullptr;
     peer.left_size = 0;
@@ -326,23 +335,30 @@ bool TcpTransport::arm() {
     for (Peer* peer = queued_; peer; peer = peer->next_queued) {
         if (!arm_peer(*peer)) return false;
     }
+    for (Peer* peer = railed_; peer; peer = peer->rails->next) {
+        if (!arm_rails(*peer)) return false;
+    }
     return set_timer();
 }
 
 // Wakes a sleeper for what is due without anything arriving.
 bool TcpTransport::set_timer() {
     LockGuard setup(setup_);
-    if (!dialing_ && !acceptor_.needs_timer()) return true;
+    const int64_t rails = rails_wait();
+    const bool due = dialing_ || acceptor_.needs_timer() || rails >= 0;
+    if (!due && !invitation_.count) return true;
     if (timer_ < 0) {
         timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
         if (timer_ < 0 || net::watch_socket(epoll_, timer_, EPOLLIN | EPOLLET, &timer_watch_)) return false;
     }
+    if (!due) return !any_outcome_.load(std::memory_order_relaxed);
     const int64_t now = net::now_milliseconds();
     int64_t wait = acceptor_.needs_timer() ? net::kAcceptPause : 1000;
     for (Peer* peer = dialing_; peer; peer = peer->next_dialing) {
         if (peer->phase != Peer::Phase::Dialing || peer->ready || peer->failure) continue;
         wait = std::min(wait, (peer->dial ? peer->deadline : std::min(peer->deadline, peer->dial_again)) - now);
     }
+    if (rails >= 0) wait = std::min(wait, rails);
     wait = std::max<int64_t>(wait, 1);
     itimerspec when{};
     when.it_value = {.tv_sec = wait / 1000, .tv_nsec = wait % 1000 * 1'000'000};

@@ -27,8 +27,8 @@
 //   guard_  the list of queued peers; `buffer` and `tx` of peers in it, or not Up. A spin lock: setup_ is taken first.
 // The Sink is called with neither, as the engine may send or find peers.
 //
-// Control is in tcp_transport.cc, connecting in tcp_setup.cc, sending in tcp_send.cc, what is taken back in
-// tcp_revoke.cc; what is a template over the Sink in tcp_datapath.h.
+// Control is in tcp_transport.cc, connecting in tcp_setup.cc, sending in tcp_send.cc, further links in tcp_rails.cc and
+// tcp_split.cc, what is taken back in tcp_revoke.cc; what is a template over the Sink in tcp_datapath.h.
 #pragma once
 
 #include "impl/base/lock.h"
@@ -88,7 +88,8 @@ public:
     Peer* living_at(const SocketAddress& address);
     // Nothing waits to be sent or reported, as far as is known without a look at the sockets.
     bool is_silent() const {
-        return !queued_ && !broken_ && !waiting_for_room_ && !any_outcome_.load(std::memory_order_relaxed);
+        return !queued_ && !broken_ && !rails_busy_ && !waiting_for_room_ &&
+               !any_outcome_.load(std::memory_order_relaxed);
     }
 
     // FI_EP_MSG. `events` hears of the outcome, in a later progress.
@@ -105,6 +106,11 @@ public:
     bool local_name(SocketAddress* out) const;
 
     size_t peers_up() const { return up_; }
+    // Before the first peer. Callers are told these addresses, and such an endpoint calls what it is told wherever
+    // links lead: for both ends on one machine.
+    void offer_rails_at(const SocketAddress* addresses, size_t count);
+    size_t rails_up(const Peer& peer) const { return peer.rails ? peer.rails->count_up() : 0; }
+
     // Where connections are counted that never get a peer.
     void count_in(StatRecord* stat) { acceptor_.count_in(stat); }
 
@@ -142,6 +148,7 @@ private:
     static SocketAddress address_of_caller(const net::PendingConnection& pending);
     net::Refusal judge(const net::PendingConnection& pending, const SocketAddress& from, Peer** out, bool* owner);
     void admit(net::PendingConnection* pending, net::PendingConnection** callers);
+    bool welcome(Peer& peer, net::PendingConnection& pending);
     bool enter_host(Peer& peer);
     void leave_host(Peer& peer);
     Peer* connected_at(const net::PendingConnection& pending, bool* same);
@@ -153,6 +160,70 @@ private:
         LockGuard setup(setup_);
         return peers_.first();
     }
+    // tcp_rails.cc
+    size_t rails_allowed() const;
+    void prepare_invitation();
+    void invite(Peer& peer, const net::PendingConnection& pending, net::Note* welcome);
+    void read_invitation(Peer& peer);
+    tcp::Rails* make_rails(Peer& peer, bool caller);
+    void open_rails(Peer& peer);
+    void call_rail(tcp::Rail& rail);
+    void call_rail_later(tcp::Rail& rail, bool refused = false);
+    void end_rail_dial(tcp::Rail& rail);
+    void step_rail(tcp::Rail& rail);
+    bool raise_rail(tcp::Rail& rail, int socket);
+    void close_rail(tcp::Rail& rail);
+    void lose_rail(tcp::Rail& rail);
+    void call_by_first_link(tcp::Rail& rail);
+    void ask_for_rails(Peer& peer);
+    void queue_rail_caller(net::PendingConnection* pending);
+    net::PendingConnection* take_rail_caller();
+    void answer_rail_callers();
+    static net::Refusal judge_rail(const net::PendingConnection& pending, const Peer& peer, tcp::RailCall* call);
+    void admit_rail(net::PendingConnection* pending);
+    Peer* peer_of_rail(const net::PendingConnection& pending);
+    void hand_over_rails(Peer& peer, int64_t deadline);
+    tcp::Rails* take_rails(Peer& peer);
+    void discard_rails();
+    // tcp_split.cc
+    // True: the frame is the rails' as well, and *result is what became of it.
+    bool splits(Peer& peer, const Frame& frame, SendResult* result) {
+        return frame.header.size >= tcp::kSplitMin && peer.invitation && may_split(peer, frame) &&
+               divide_frame(peer, frame, result);
+    }
+    bool may_split(Peer& peer, const Frame& frame);
+    bool divide_frame(Peer& peer, const Frame& frame, SendResult* result);
+    void load_streams(Peer& peer, tcp::StreamLoad (&streams)[tcp::kStreams]);
+    SendResult send_split(Peer& peer, const Frame& frame, const uint32_t (&parts)[tcp::kStreams]);
+    int put_split(Peer& peer, const Frame& frame, const uint32_t (&parts)[tcp::kStreams]);
+    void push_rails(Peer& peer);
+    void push_rail(tcp::Rail& rail, size_t index);
+    bool send_answer(Peer& peer);
+    void look_at_dials(Peer& peer);
+    void look_at_links(Peer& peer);
+    void take_late(Peer& peer, const uint64_t (&word)[3]);
+    bool arm_rails(Peer& peer);
+    int64_t rails_wait() const;
+    // tcp_rails_datapath.h
+    static bool is_busy(const Peer& peer);
+    template <typename Sink>
+    size_t progress_rails(Sink& sink);
+    template <typename Sink>
+    bool take_control(Sink& sink, Peer& peer, const Header& header, const std::byte* payload);
+    template <typename Sink>
+    bool begin_split(Sink& sink, Peer& peer, const Header& header, const std::byte* payload);
+    template <typename Sink>
+    bool take_split_ack(Sink& sink, Peer& peer, const Header& header);
+    bool take_behind(Peer& peer, const std::byte* at, size_t size);
+    ssize_t read_part(Peer& peer, int socket, const tcp::Span& part);
+    static bool first_is_over(Peer& peer, bool lost);
+    void watch_first(Peer& peer, bool on);
+    template <typename Sink>
+    size_t receive_split(Sink& sink, Peer& peer);
+    template <typename Sink>
+    size_t end_split(Sink& sink, Peer& peer);
+    void rail_event(tcp::Rail& rail, uint32_t events);
+    void look_at_ends(Peer& peer);
     // tcp_transport.cc
     bool join_thread() { return join_flusher(connected_ ? -1 : setup_epoll_); }
     int open_epoll(const net::Key& key);
@@ -162,6 +233,7 @@ private:
         size_t token_count = 0;
         bool placement = false;
         bool was_up = false;
+        tcp::Rails* rails = nullptr;
     };
     void bring_down(Peer& peer, Fallen* fallen);
     void close_sockets(Peer& peer);
@@ -169,6 +241,7 @@ private:
     void cool(Peer& peer);
     bool is_self(const SocketAddress& address) const;
     bool set_timer();
+    void wake_sleeper();
     void linger();
     void report_lost(Peer& peer);
     void hand_over(Peer& peer, int64_t deadline);
@@ -225,7 +298,13 @@ private:
     SpinLock guard_;
     Peer* queued_ = nullptr;  // peers with something to send
     Peer* broken_ = nullptr;
-    Peer* fallen_ = nullptr;    // that went down; the owner's
+    Peer* fallen_ = nullptr;  // that went down; the owner's
+    Peer* railed_ = nullptr;  // with rails; the owner's
+    tcp::Rails* dead_rails_ = nullptr;
+    net::PendingConnection* rail_callers_ = nullptr;  // the oldest first; protected by the setup lock
+    size_t rail_caller_count_ = 0;
+    bool rails_anywhere_ = false;
+    bool rails_busy_ = false;   // some rail has something to do, so those with rails are looked at in each progress
     Peer* dialing_ = nullptr;   // and some that dialed and are still in the list
     Peer* outcomes_ = nullptr;  // peers that are ready or failed
     std::atomic<bool> any_outcome_{false};
@@ -258,6 +337,7 @@ private:
     tcp::PeerTable peers_;
     tcp::HostTable hosts_;
     size_t host_limit_ = 0;
+    tcp::Invitation invitation_;  // what a welcome tells, without a secret; protected by the setup lock
     net::Watched timer_watch_{net::Watch::Timer};
     net::Watched setup_watch_{net::Watch::Setup};
     net::Watched callers_watch_{net::Watch::Setup};

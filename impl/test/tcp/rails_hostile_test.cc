@@ -1,0 +1,381 @@
+// Peers that lie about rails: numbers, lengths, who they are, how much of a stream they have.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <optional>
+
+#include "impl/test/tcp/fake_sink.h"
+
+namespace selvage::impl::test {
+namespace {
+
+constexpr uint32_t kLong = 128u << 10;
+constexpr uint32_t kPart = 64u << 10;
+
+// The endpoint that is lied to; it tells of rails.
+struct Victim : Side {
+    Victim() : Side(net::Key{}, SocketAddress::wildcard(AddressKind::Inet, 0)) {
+        const SocketAddress told = loopback();
+        transport.offer_rails_at(&told, 1);
+    }
+};
+
+// A connection that this test makes byte by byte.
+class Raw {
+public:
+    explicit Raw(Victim& victim) : victim_(victim), socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        const SocketAddress at = loopback(victim.transport.address().port());
+        EXPECT_EQ(connect(socket_, &at.any, static_cast<socklen_t>(at.length())), 0);
+    }
+    ~Raw() { close(socket_); }
+    Raw(const Raw&) = delete;
+    Raw& operator=(const Raw&) = delete;
+
+    // The welcome, or the rejection.
+    net::Note call(const net::Note& hello, const net::Key& key) {
+        uint8_t first[net::kNoteMax], bytes[net::kNoteMax];
+        const size_t size = net::write_note(hello, first);
+        write(first, size);
+        size_t challenge_size = 0;
+        net::Note answer = read(bytes, &challenge_size);
+        if (answer.type != net::NoteType::Challenge) return answer;
+        net::Note proof;
+        proof.type = net::NoteType::Proof;
+        proof.kind = hello.kind;
+        net::prove_caller(key, net::make_transcript(first, size, bytes, challenge_size), proof.digest);
+        write(bytes, net::write_note(proof, bytes));
+        return read(bytes, &challenge_size);
+    }
+    void write(const void* bytes, size_t size) {
+        ASSERT_EQ(::send(socket_, bytes, size, MSG_NOSIGNAL), static_cast<ssize_t>(size));
+    }
+    void write(const Header& header, const void* payload, size_t size) {
+        write(&header, sizeof header);
+        if (size) write(payload, size);
+    }
+
+private:
+    net::Note read(uint8_t (&bytes)[net::kNoteMax], size_t* used) {
+        net::Note note;
+        note.type = net::NoteType::Reject;
+        size_t have = 0;
+        (void)run({&victim_}, [&] {
+            const ssize_t got = recv(socket_, bytes + have, 1, MSG_DONTWAIT);
+            if (got == 0) return true;
+            if (got > 0) have += static_cast<size_t>(got);
+            return have && net::read_note(bytes, have, &note, used) == net::Scan::Whole;
+        });
+        return note;
+    }
+
+    Victim& victim_;
+    int socket_;
+};
+
+struct Liar {
+    static constexpr uint64_t kInstance = 4711;
+
+    Victim victim;
+    Raw first{victim};
+    tcp::Invitation invitation;
+    std::optional<tcp::RailKey> key;
+    uint32_t sequence = 1;
+
+    Liar() {
+        net::Note hello;
+        hello.port = 9;
+        hello.instance = kInstance;
+        hello.sequence = sequence;
+        const net::Note welcome = first.call(hello, {});
+        EXPECT_EQ(welcome.type, net::NoteType::Welcome);
+        EXPECT_TRUE(tcp::read_invitation(welcome, AddressKind::Inet, 9, &invitation));
+        key.emplace(net::Key{}, invitation.secret);
+        EXPECT_TRUE(run({&victim}, [&] { return victim.transport.peers_up() == 1; }));
+    }
+    net::Note rail_hello(const tcp::RailCall& call) {
+        net::Note hello;
+        hello.kind = net::CallKind::Rail;
+        hello.instance = kInstance;
+        hello.sequence = ++sequence;
+        tcp::write_rail_call(call, &hello);
+        return hello;
+    }
+    static Header split_header() {
+        Header header{};
+        header.size = tcp::kTransportFrame | sizeof(tcp::SplitHeader);
+        header.op = tcp::kSplitOp;
+        return header;
+    }
+    static tcp::SplitHeader split() {
+        tcp::SplitHeader split{};
+        split.frame.size = kLong;
+        split.parts[0] = split.parts[1] = kPart;
+        return split;
+    }
+    bool is_dropped() {
+        return run({&victim}, [&] { return victim.sink.malformed_frames == 1 && victim.transport.peers_up() == 0; });
+    }
+};
+
+TEST(TcpRailsHostile, ATrueFrameIsTaken) {
+    Liar liar;
+    Raw rail(liar.victim);
+    ASSERT_EQ(rail.call(liar.rail_hello({.rail = 0}), liar.key->key()).type, net::NoteType::Welcome);
+    const tcp::SplitHeader split = Liar::split();
+    const std::string part(kPart, 'x');
+    liar.first.write(Liar::split_header(), &split, sizeof split);
+    liar.first.write(part.data(), part.size());
+    rail.write(part.data(), part.size());
+    ASSERT_TRUE(run({&liar.victim}, [&] { return liar.victim.sink.frames.size() == 1; }));
+    EXPECT_EQ(liar.victim.sink.frames[0].payload, part + part);
+    EXPECT_EQ(liar.victim.sink.malformed_frames, 0);
+}
+
+TEST(TcpRailsHostile, ASplitWithoutRailsIsMalformed) {
+    Liar liar;
+    const tcp::SplitHeader split = Liar::split();
+    liar.first.write(Liar::split_header(), &split, sizeof split);
+    EXPECT_TRUE(liar.is_dropped());
+}
+
+TEST(TcpRailsHostile, ASplitThatCannotBeIsMalformed) {
+    for (int lie = 0; lie < 8; ++lie) {
+        Liar liar;
+        Raw rail(liar.victim);
+        ASSERT_EQ(rail.call(liar.rail_hello({.rail = 0}), liar.key->key()).type, net::NoteType::Welcome);
+        tcp::SplitHeader split = Liar::split();
+        Header header = Liar::split_header();
+        size_t size = sizeof split;
+        if (lie == 0) split.number = 1;                                                     // none before it came
+        if (lie == 1) split.parts[1] += 1;                                                  // not what the frame has
+        if (lie == 2) split.frame.size = split.parts[0] = 1000, split.parts[1] = 0;         // too short to be split
+        if (lie == 3) split.frame.size = 2 * (split.parts[0] = split.parts[1] = 1u << 20);  // too long for a frame
+        if (lie == 4) std::swap(split.parts[1], split.parts[2]);  // by a rail that is not there
+        if (lie == 5) split.parts[0] = 0x80000000u, split.parts[1] = 0x80000000u + kLong;  // adds up in 32 bits
+        if (lie == 6) header.size -= 8, size -= 8;                                         // half a header
+        if (lie == 7) header.op = 77;
+        liar.first.write(header, &split, size);
+        EXPECT_TRUE(liar.is_dropped()) << lie;
+        EXPECT_EQ(liar.victim.sink.placements, 0) << lie;
+    }
+}
+
+TEST(TcpRailsHostile, AnAnswerToWhatWasNotSentIsMalformed) {
+    for (const uint64_t whole : {uint64_t{1}, ~uint64_t{0}}) {
+        Liar liar;
+        Raw rail(liar.victim);
+        ASSERT_EQ(rail.call(liar.rail_hello({.rail = 0}), liar.key->key()).type, net::NoteType::Welcome);
+        Header header{};
+        header.size = tcp::kTransportFrame;
+        header.op = tcp::kSplitAckOp;
+        header.word[0] = whole;
+        liar.first.write(header, nullptr, 0);
+        EXPECT_TRUE(liar.is_dropped());
+    }
+}
+
+// A header that is longer than any of these, and would have been read as a length.
+TEST(TcpRailsHostile, ALongFrameOfTheTransportIsMalformed) {
+    Liar liar;
+    Header header{};
+    header.size = tcp::kTransportFrame | (sizeof(tcp::SplitHeader) + 1);
+    header.op = tcp::kSplitOp;
+    liar.first.write(header, nullptr, 0);
+    EXPECT_TRUE(liar.is_dropped());
+}
+
+TEST(TcpRailsHostile, WhoDoesNotHoldTheSecretGetsNoRail) {
+    Liar liar;
+    {
+        Raw rail(liar.victim);
+        const net::Note answer = rail.call(liar.rail_hello({.rail = 0}), {});
+        EXPECT_EQ(answer.type, net::NoteType::Reject);
+        EXPECT_EQ(answer.refusal, net::Refusal::Key);
+    }
+    {
+        Raw rail(liar.victim);
+        net::Note hello = liar.rail_hello({.rail = 0});
+        hello.instance = 4712;  // nobody
+        EXPECT_EQ(rail.call(hello, liar.key->key()).refusal, net::Refusal::Gone);
+    }
+    EXPECT_EQ(liar.victim.transport.peers_up(), 1u);
+    EXPECT_TRUE(liar.victim.sink.downs.empty());
+}
+
+TEST(TcpRailsHostile, ACallThatCannotBeIsRefusedAndTheRailStays) {
+    Liar liar;
+    Raw rail(liar.victim);
+    const net::Note good = liar.rail_hello({.rail = 0});
+    ASSERT_EQ(rail.call(good, liar.key->key()).type, net::NoteType::Welcome);
+    net::Note lies[5] = {good, liar.rail_hello({.rail = 0, .taken = 1}), liar.rail_hello({.rail = 1, .taken = ~0ull}),
+                         liar.rail_hello({.rail = 0}), liar.rail_hello({.rail = 0, .asks = true})};
+    lies[3].data[0] = tcp::kRailsMax;
+    for (const net::Note& lie : lies) {
+        Raw again(liar.victim);
+        const bool asks = &lie == &lies[4];
+        EXPECT_EQ(again.call(lie, liar.key->key()).refusal, asks ? net::Refusal::Busy : net::Refusal::Gone)
+            << &lie - lies;
+    }
+    net::Note bare = liar.rail_hello({.rail = 0});
+    bare.data_size = 3;
+    Raw again(liar.victim);
+    EXPECT_EQ(again.call(bare, liar.key->key()).refusal, net::Refusal::Gone);
+    const std::string part(kPart, 'x');
+    const tcp::SplitHeader split = Liar::split();
+    liar.first.write(Liar::split_header(), &split, sizeof split);
+    liar.first.write(part.data(), part.size());
+    rail.write(part.data(), part.size());
+    EXPECT_TRUE(run({&liar.victim}, [&] { return liar.victim.sink.frames.size() == 1; }));
+}
+
+TEST(TcpRailsHostile, ACallOfAPeerWhoWasNotInvitedIsRefused) {
+    Victim victim;
+    victim.transport.offer_rails_at(nullptr, 0);
+    Raw first(victim);
+    net::Note hello;
+    hello.port = 9;
+    hello.instance = 5;
+    hello.sequence = 1;
+    const net::Note welcome = first.call(hello, {});
+    ASSERT_EQ(welcome.type, net::NoteType::Welcome);
+    EXPECT_EQ(welcome.data_size, 0);
+    Raw rail(victim);
+    hello.kind = net::CallKind::Rail;
+    ++hello.sequence;
+    tcp::write_rail_call({.rail = 0}, &hello);
+    EXPECT_EQ(rail.call(hello, {}).refusal, net::Refusal::Gone);
+    EXPECT_EQ(victim.transport.peers_up(), 1u);
+}
+
+// Long frames go to a caller of an older library, who makes no rails, as they always did.
+TEST(TcpRailsHostile, WhoMakesNoRailsGetsWholeFrames) {
+    Liar liar;
+    Header header{};
+    header.size = 4;
+    liar.first.write(header, "abcd", 4);
+    ASSERT_TRUE(run({&liar.victim}, [&] { return liar.victim.sink.frames.size() == 1; }));
+    Peer* peer = liar.victim.sink.frames[0].from;
+    const std::string text(kLong, 'y');
+    EXPECT_NE(send_text(liar.victim.transport, *peer, text, 0, false, &liar), SendResult::Down);
+    EXPECT_EQ(liar.victim.transport.rails_up(*peer), 0u);
+    EXPECT_TRUE(run({&liar.victim}, [&] { return liar.victim.transport.is_silent(); }));
+}
+
+// What an endpoint keeps for a peer and its rails, in bytes.
+TEST(TcpRailsHostile, RailsHaveABudget) {
+    EXPECT_LE(sizeof(tcp::Rails), 12u << 10);
+    Liar liar;
+    for (int i = 0; i < 100; ++i) {  // each takes the place of the one before
+        Raw rail(liar.victim);
+        ASSERT_EQ(rail.call(liar.rail_hello({.rail = static_cast<uint8_t>(i % 3)}), liar.key->key()).type,
+                  net::NoteType::Welcome);
+    }
+    Peer* const peer = liar.victim.transport.living_at(loopback(9));
+    ASSERT_NE(peer, nullptr);
+    EXPECT_LE(liar.victim.transport.rails_up(*peer), tcp::kRailsMax);
+}
+
+TEST(TcpRailsHostile, AnInvitationThatCannotBeIsNone) {
+    net::Note welcome;
+    welcome.type = net::NoteType::Welcome;
+    tcp::Invitation told{}, read;
+    told.count = 2;
+    told.told[0] = told.told[1] = loopback();
+    tcp::write_invitation(told, AddressKind::Inet, &welcome);
+    EXPECT_TRUE(tcp::read_invitation(welcome, AddressKind::Inet, 1, &read));
+    EXPECT_EQ(read.count, 2u);
+    EXPECT_FALSE(tcp::read_invitation(welcome, AddressKind::Inet6, 1, &read));
+    for (const size_t size : {size_t{0}, size_t{1}, size_t{17}, size_t{19}, size_t{1 + 16 + 8 * 4}, net::kPrivateMax}) {
+        net::Note other = welcome;
+        other.data_size = static_cast<uint16_t>(size);
+        EXPECT_FALSE(tcp::read_invitation(other, AddressKind::Inet, 1, &read)) << size;
+    }
+    welcome.data[0] = 2;
+    EXPECT_FALSE(tcp::read_invitation(welcome, AddressKind::Inet, 1, &read));
+}
+
+TEST(TcpRailsDivision, StreamsHaveEqualBytesUnderWay) {
+    tcp::StreamLoad streams[tcp::kStreams];
+    uint32_t parts[tcp::kStreams];
+    streams[0].there = streams[1].there = true;
+    ASSERT_TRUE(tcp::divide(512u << 10, streams, parts));
+    EXPECT_EQ(parts[0], 256u << 10);
+    EXPECT_EQ(parts[1], 256u << 10);
+    streams[1].waiting = 128u << 10;
+    ASSERT_TRUE(tcp::divide(512u << 10, streams, parts));
+    EXPECT_EQ(parts[0], 320u << 10);
+    streams[1].waiting = 512u << 10;
+    EXPECT_FALSE(tcp::divide(512u << 10, streams, parts));
+}
+
+TEST(TcpRailsDivision, ARailHasNoMoreThanItsWindow) {
+    tcp::StreamLoad streams[tcp::kStreams];
+    uint32_t parts[tcp::kStreams];
+    streams[0].there = streams[1].there = true;
+    streams[1].limit = 64u << 10;
+    ASSERT_TRUE(tcp::divide(512u << 10, streams, parts));
+    EXPECT_EQ(parts[1], 64u << 10);
+    streams[1].waiting = 60u << 10;
+    EXPECT_FALSE(tcp::divide(512u << 10, streams, parts));
+}
+
+// For which the receiver waits in that share of the time.
+uint64_t window_after(tcp::RailWindow& window, int periods, double late) {
+    for (int i = 0; i < periods; ++i) {
+        window.note_limited();
+        window.update(0, 10'000, static_cast<int64_t>(10'000 * late));
+    }
+    return window.bytes();
+}
+
+TEST(TcpRailsDivision, AWindowGrowsWhileTheFirstConnectionIsWaitedFor) {
+    tcp::RailWindow window;
+    EXPECT_EQ(window_after(window, 20, -0.9), tcp::RailWindow::kMost);
+    const uint64_t most = window.bytes();
+    EXPECT_EQ(window_after(window, 5, 0.3), most);
+    EXPECT_EQ(window_after(window, 1, 0.9), most / 2);
+}
+
+TEST(TcpRailsDivision, ARailThatIsWaitedForHasLittleAndThenNothingForAWhile) {
+    tcp::RailWindow window;
+    EXPECT_LE(window_after(window, 5, 0.9), tcp::RailWindow::kStart);
+    EXPECT_FALSE(window.paused(1));
+    (void)window_after(window, 12, 0.9);
+    EXPECT_TRUE(window.paused(1));
+    EXPECT_FALSE(window.paused(tcp::RailWindow::kPause + 1));
+    tcp::RailWindow other;
+    (void)window_after(other, 20, -0.9);
+    other.update(0, 200'000, 190'000);  // for much too long
+    EXPECT_EQ(other.bytes(), tcp::RailWindow::kLeast);
+}
+
+TEST(TcpRailsDivision, WhoIsWaitedForIsTheLast) {
+    tcp::SplitArrival in;
+    in.begun = 1000;
+    in.done[0] = 1100;
+    in.done[1] = 1500;
+    in.done[2] = in.done[3] = 1000;
+    in.count_late();
+    EXPECT_EQ(in.late[0], 400u);
+    EXPECT_EQ(in.late[1], 0u);
+    in.done[0] = 1700;
+    in.count_late();
+    EXPECT_EQ(in.late[0], 200u);
+    EXPECT_EQ(static_cast<int32_t>(in.late[1]), -200);
+}
+
+TEST(TcpRailsDivision, ALinkIsDeadWhenNothingComesBackOfWhatIsSentAgain) {
+    tcp::LinkSample sample{.waiting = 1, .silence = 500, .retransmits = 2};
+    EXPECT_TRUE(sample.is_dead());
+    sample.silence = 100;  // something did
+    EXPECT_FALSE(sample.is_dead());
+    sample = {.waiting = 1, .silence = 60'000};  // the other end does not read
+    EXPECT_FALSE(sample.is_dead());
+    sample = {.waiting = 0, .silence = 60'000, .retransmits = 2};
+    EXPECT_FALSE(sample.is_dead());
+}
+
+}  // namespace
+}  // namespace selvage::impl::test

@@ -1,0 +1,223 @@
+// Frames that are divided among several connections (rails.h), between two transports on the loopback interface, and
+// with peers that say what is not so.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "impl/test/tcp/fake_sink.h"
+
+namespace selvage::impl::test {
+namespace {
+
+constexpr size_t kLong = 384u << 10;
+
+SocketAddress loopback_of(unsigned last, uint16_t port = 0) {
+    SocketAddress address = loopback(port);
+    address.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + last);
+    return address;
+}
+
+// An endpoint that listens everywhere and tells of two more addresses.
+struct RailSide : Side {
+    explicit RailSide(const SocketAddress& at = SocketAddress::wildcard(AddressKind::Inet, 0)) : Side(net::Key{}, at) {
+        const SocketAddress told[] = {loopback_of(2), loopback_of(3)};
+        transport.offer_rails_at(told, 2);
+    }
+    SocketAddress where() const { return loopback(transport.address().port()); }
+    Peer* peer_at(const SocketAddress& address) {
+        Peer* found = nullptr;
+        return transport.peer_at(address, &found) ? nullptr : found;
+    }
+};
+
+std::string pattern(size_t size, unsigned seed) {
+    std::string text(size, '\0');
+    for (size_t i = 0; i < size; ++i) text[i] = static_cast<char>((i * 131 + i / 4096 + seed * 7) & 0xff);
+    return text;
+}
+
+// Two endpoints, of which the first calls.
+struct RailPair {
+    RailSide a, b;
+    Peer* to_b = a.peer_at(b.where());
+    std::deque<std::string> texts;
+    size_t sent[2] = {};
+
+    Peer* to_a() {
+        for (const Arrived& frame : b.sink.frames) return frame.from;
+        return nullptr;
+    }
+    bool send(RailSide& from, Peer& to, size_t size) {
+        texts.push_back(pattern(size, static_cast<unsigned>(texts.size())));
+        const std::string& text = texts.back();
+        const bool went = run({&a, &b}, [&] {
+            return send_text(from.transport, to, text, texts.size() - 1, false, &texts.back()) != SendResult::Again;
+        });
+        ++sent[&from == &b];
+        return went;
+    }
+    bool all_there() {
+        return run(
+            {&a, &b}, [&] { return b.sink.frames.size() == sent[0] && a.sink.frames.size() == sent[1]; }, 10000);
+    }
+    // In the order in which they were sent, as they were.
+    void expect_whole(const Side& at) {
+        uint64_t last = 0;
+        for (const Arrived& frame : at.sink.frames) {
+            EXPECT_TRUE(frame.payload == texts[frame.header.word[0]]) << frame.header.word[0];
+            EXPECT_GE(frame.header.word[0], last);
+            last = frame.header.word[0];
+        }
+        EXPECT_TRUE(at.sink.downs.empty());
+    }
+    bool connect() {
+        if (!send(a, *to_b, 100) || !send(a, *to_b, kLong) || !all_there()) return false;
+        return run({&a, &b}, [&] { return a.transport.rails_up(*to_b) == 2 && b.transport.rails_up(*to_a()) == 2; });
+    }
+};
+
+// The descriptors of this process that are connected to a port of that address; of `server`, from it.
+std::vector<int> rail_sockets(unsigned last, const RailSide& server, bool of_server) {
+    std::vector<int> found;
+    const SocketAddress at = loopback_of(last);
+    for (int fd = 3; fd < 1024; ++fd) {
+        sockaddr_in name{};
+        socklen_t size = sizeof name;
+        const int failed = of_server ? getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size)
+                                     : getpeername(fd, reinterpret_cast<sockaddr*>(&name), &size);
+        if (failed || name.sin_family != AF_INET || name.sin_addr.s_addr != at.v4.sin_addr.s_addr) continue;
+        if (ntohs(name.sin_port) == server.transport.address().port()) found.push_back(fd);
+    }
+    return found;
+}
+
+TEST(TcpRails, LongFramesAreDividedAndAllComeInTheirOrder) {
+    RailPair pair;
+    ASSERT_TRUE(pair.connect());
+    for (int i = 0; i < 40; ++i) {
+        ASSERT_TRUE(pair.send(pair.a, *pair.to_b, i % 3 ? kLong - static_cast<size_t>(i) * 997 : 50));
+        ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), i % 4 ? kLong : 5000));
+    }
+    ASSERT_TRUE(pair.all_there());
+    pair.expect_whole(pair.a);
+    pair.expect_whole(pair.b);
+    ASSERT_TRUE(run({&pair.a, &pair.b}, [&] { return pair.a.transport.is_silent() && pair.b.transport.is_silent(); }));
+    for (const auto& [token, error] : pair.a.sink.tokens) EXPECT_EQ(error, 0) << token;
+    for (const unsigned last : {2u, 3u}) {
+        for (const int fd : rail_sockets(last, pair.b, true)) {
+            tcp_info info{};
+            socklen_t size = sizeof info;
+            ASSERT_EQ(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size), 0);
+            // More than the handshake; how much is up to the windows.
+            EXPECT_GE(info.tcpi_bytes_acked, tcp::RailWindow::kLeast) << last;
+            EXPECT_GE(info.tcpi_bytes_received, tcp::RailWindow::kLeast) << last;
+        }
+    }
+}
+
+TEST(TcpRails, WithoutInvitationThereIsNothingBesideTheFirstConnection) {
+    Side a, b;
+    Peer* to_b = a.peer(b);
+    const std::string text = pattern(kLong, 1);
+    for (size_t i = 0; i < 10; ++i) {
+        ASSERT_TRUE(
+            run({&a, &b}, [&] { return send_text(a.transport, *to_b, text, i, false, &a) != SendResult::Again; }));
+    }
+    ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.frames.size() == 10; }));
+    EXPECT_EQ(to_b->rails, nullptr);
+    EXPECT_EQ(to_b->invitation, nullptr);
+    EXPECT_EQ(b.sink.frames[0].from->invitation, nullptr);
+}
+
+TEST(TcpRails, ARailThatBreaksIsLeftWithoutAnError) {
+    RailPair pair;
+    ASSERT_TRUE(pair.connect());
+    for (int round = 0; round < 6; ++round) {
+        for (int i = 0; i < 6; ++i) ASSERT_TRUE(pair.send(pair.a, *pair.to_b, kLong));
+        for (int i = 0; i < 6; ++i) ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), kLong));
+        // Of the ends of both, each once; later rounds find the one that was called again elsewhere.
+        for (const int fd : rail_sockets(round % 2 ? 2 : 3, pair.b, round & 2)) shutdown(fd, SHUT_RDWR);
+        ASSERT_TRUE(pair.all_there()) << round;
+    }
+    pair.expect_whole(pair.a);
+    pair.expect_whole(pair.b);
+    EXPECT_TRUE(run({&pair.a, &pair.b}, [&] { return pair.a.transport.rails_up(*pair.to_b) == 2; }));
+}
+
+// The caller does not see it, and what the other end could say would stand behind the frame that is incomplete.
+TEST(TcpRails, WhoWasCalledAndLosesARailIsAskedForIt) {
+    RailPair pair;
+    ASSERT_TRUE(pair.connect());
+    std::vector<int> kept;
+    for (const unsigned last : {2u, 3u}) {
+        for (const int fd : rail_sockets(last, pair.b, true)) {
+            kept.push_back(dup(fd));  // so that the connection does not end
+            const int unconnected = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+            ASSERT_EQ(dup2(unconnected, fd), fd);
+            close(unconnected);
+        }
+    }
+    ASSERT_EQ(kept.size(), 2u);
+    const int64_t start = net::now_milliseconds();
+    for (int i = 0; i < 6; ++i) ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), kLong));
+    ASSERT_TRUE(pair.all_there());
+    pair.expect_whole(pair.a);
+    EXPECT_LT(net::now_milliseconds() - start, 3000);
+    for (const int fd : kept) close(fd);
+}
+
+TEST(TcpRails, ASenderWhoDoesNotCallForAWhileKeepsItsRails) {
+    RailPair pair;
+    ASSERT_TRUE(pair.connect());
+    for (int i = 0; i < 40; ++i) ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), kLong));
+    const int64_t until = net::now_milliseconds() + 3 * tcp::kRailStall;
+    while (net::now_milliseconds() < until) pair.a.progress();
+    ASSERT_TRUE(pair.all_there());
+    pair.expect_whole(pair.a);
+    EXPECT_EQ(pair.a.transport.rails_up(*pair.to_b), 2u);
+    EXPECT_EQ(rail_sockets(2, pair.b, true).size(), 1u);
+    EXPECT_EQ(rail_sockets(3, pair.b, true).size(), 1u);
+}
+
+// Nobody believes an address: here another endpoint has it.
+TEST(TcpRails, AnAddressThatLeadsToAnotherEndpointIsLeftAlone) {
+    RailSide b(loopback());
+    const uint16_t port = b.transport.address().port();
+    RailSide other(loopback_of(2, port));
+    ASSERT_EQ(other.result, 0);
+    RailSide a;
+    Peer* to_b = a.peer_at(b.where());
+    const std::string text = pattern(kLong, 1);
+    size_t sent = 0;
+    const int64_t until = net::now_milliseconds() + 1000;
+    while (net::now_milliseconds() < until) {
+        other.progress();
+        ASSERT_TRUE(
+            run({&a, &b}, [&] { return send_text(a.transport, *to_b, text, 0, false, &a) != SendResult::Again; }));
+        ++sent;
+        ASSERT_TRUE(run({&a, &b}, [&] { return b.sink.frames.size() == sent; }));
+        EXPECT_TRUE(b.sink.frames.back().payload == text);
+        ASSERT_EQ(a.transport.rails_up(*to_b), 0u);
+    }
+    EXPECT_EQ(other.transport.peers_up(), 0u);
+    EXPECT_TRUE(a.sink.downs.empty());
+}
+
+TEST(TcpRails, ThePeerOfAnEndpointThatClosesIsToldWhenItWasWaitingForParts) {
+    RailPair pair;
+    ASSERT_TRUE(pair.connect());
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(pair.send(pair.a, *pair.to_b, kLong));
+    // As if the process had been killed: everything of it ends at once.
+    for (const unsigned last : {1u, 2u, 3u}) {
+        for (const int fd : rail_sockets(last, pair.b, false)) shutdown(fd, SHUT_RDWR);
+    }
+    ASSERT_TRUE(run({&pair.b}, [&] { return !pair.b.sink.downs.empty(); }));
+    ASSERT_TRUE(run({&pair.a}, [&] { return !pair.a.sink.downs.empty(); }));
+    EXPECT_EQ(pair.b.transport.peers_up(), 0u);
+    ASSERT_TRUE(run({&pair.a}, [&] { return pair.a.sink.tokens.size() >= 4; }));
+}
+
+}  // namespace
+}  // namespace selvage::impl::test

@@ -1,0 +1,31 @@
+// See rail_link.h. The kernel's own header: the C library's tcp_info ends before what is needed here.
+#include "impl/transport/tcp/rail_link.h"
+
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <cstddef>
+
+namespace selvage::impl::tcp {
+
+uint64_t under_way(int socket) {
+    int bytes = 0;
+    return ioctl(socket, SIOCOUTQ, &bytes) || bytes < 0 ? 0 : static_cast<uint64_t>(bytes);
+}
+
+bool sample_link(int socket, LinkSample* out) {
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size)) return false;
+    if (size < offsetof(tcp_info, tcpi_last_ack_recv) + sizeof info.tcpi_last_ack_recv) return false;
+    out->waiting = under_way(socket);
+    out->silence = info.tcpi_last_ack_recv;
+    out->retransmits = info.tcpi_retransmits;
+    out->probes = info.tcpi_probes;
+    return true;
+}
+
+}  // namespace selvage::impl::tcp

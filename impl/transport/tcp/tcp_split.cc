@@ -1,0 +1,258 @@
+// See rails.h: frames that are divided among the first connection and the rails, as they are sent.
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <linux/sockios.h>
+
+#include "impl/transport/tcp/tcp_transport.h"
+
+namespace selvage::impl {
+
+using tcp::Rail;
+using tcp::Rails;
+
+namespace {
+
+constexpr size_t kRailPieces = 64;  // of one system call
+
+}  // namespace
+
+// A frame of kSplitMin and more is about to be sent. False: all of it goes on the first connection.
+bool TcpTransport::may_split(Peer& peer, const Frame& frame) {
+    if (peer.invitation->count) open_rails(peer);
+    return peer.rails && frame.token && frame.count <= tcp::kSplitRanges && peer.rails->count_up();
+}
+
+// False: all of the frame belongs on the first connection. Otherwise it was divided, or waits until that can be done
+// well, as *result says.
+bool TcpTransport::divide_frame(Peer& peer, const Frame& frame, SendResult* result) {
+    tcp::StreamLoad streams[tcp::kStreams];
+    load_streams(peer, streams);
+    const bool full = std::all_of(streams, streams + tcp::kStreams, [](const auto& s) { return !s.there || s.full(); });
+    if (peer.rails->out.full() || (full && !peer.rails->out.empty())) {
+        peer.wants_room = true;  // until the next answer
+        *result = SendResult::Again;
+        return true;
+    }
+    uint32_t parts[tcp::kStreams];
+    if (!tcp::divide(frame.header.size, streams, parts)) return false;
+    *result = send_split(peer, frame, parts);
+    return true;
+}
+
+void TcpTransport::load_streams(Peer& peer, tcp::StreamLoad (&streams)[tcp::kStreams]) {
+    Rails& rails = *peer.rails;
+    const int64_t now = net::now_nanoseconds() / 1000;
+    if (rails.out.empty()) rails.answered = now;
+    streams[0] = {.there = true, .waiting = tcp::under_way(peer.tx)};
+    {
+        SpinGuard guard(guard_);
+        if (peer.buffer) streams[0].waiting += peer.buffer->bytes() + peer.buffer->held_bytes();
+    }
+    for (size_t i = 0; i < tcp::kRailsMax; ++i) {
+        const Rail& rail = rails.rail[i];
+        if (rail.state != Rail::State::Up || rails.window[i].paused(now)) continue;
+        tcp::StreamLoad& stream = streams[1 + i];
+        stream = {.there = true, .waiting = rails.out.unsent(i) + tcp::under_way(rail.socket)};
+        stream.limit = rails.window[i].bytes();
+        if (stream.waiting + tcp::kSplitMin > stream.limit) rails.window[i].note_limited();
+    }
+}
+
+// The receiver has said for which rails it waited.
+void TcpTransport::take_late(Peer& peer, const uint64_t (&word)[3]) {
+    Rails& rails = *peer.rails;
+    const int64_t now = net::now_nanoseconds() / 1000;
+    const int64_t time = now - rails.answered;
+    if (time < tcp::RailWindow::kPeriod) return;
+    rails.answered = now;
+    for (size_t i = 0; i < tcp::kRailsMax; ++i) {
+        const auto late = static_cast<uint32_t>(word[1 + i / 2] >> (32 * (i % 2)));
+        rails.window[i].update(now, time, static_cast<int32_t>(late - rails.late[i]));
+        rails.late[i] = late;
+    }
+}
+
+// The Split frame and what belongs on the first connection go into the buffer; the rest is the rails'.
+SendResult TcpTransport::send_split(Peer& peer, const Frame& frame, const uint32_t (&parts)[tcp::kStreams]) {
+    if (!ensure_buffer(peer)) {
+        peer.wants_room = waiting_for_room_ = true;
+        return SendResult::Again;
+    }
+    int error = put_split(peer, frame, parts);
+    if (error == EAGAIN) return SendResult::Again;
+    if (error) {
+        mark_broken(peer, error);
+        return SendResult::Down;
+    }
+    // From here on the payload is read until the peer answers or is down.
+    peer.rails->out.add(frame.payload, frame.count, frame.token, parts);
+    rails_busy_ = true;
+    if (!peer.blocked) {
+        SpinGuard guard(guard_);
+        error = push_out(peer);
+    }
+    if (error) mark_broken(peer, error);
+    push_rails(peer);
+    if (join_thread()) note_deferred();
+    return SendResult::Held;
+}
+
+// 0, EAGAIN when there is no room in the buffer, or what the socket reports.
+int TcpTransport::put_split(Peer& peer, const Frame& frame, const uint32_t (&parts)[tcp::kStreams]) {
+    tcp::SplitHeader split{.frame = frame.header, .parts = {}, .number = peer.rails->out.next_number()};
+    memcpy(split.parts, parts, sizeof parts);
+    const Header header{
+        .size = tcp::kTransportFrame | sizeof split, .op = tcp::kSplitOp, .flags = 0, .aux = 0, .word = {}};
+    SpinGuard guard(guard_);
+    tcp::SendBuffer& buffer = *peer.buffer;
+    const auto fits = [&] { return buffer.room() >= sizeof header + sizeof split && buffer.can_hold(); };
+    int error = 0;
+    if (!fits() && !peer.blocked) error = push_out(peer);
+    enqueue(peer);
+    if (error) return error;
+    if (!fits()) {
+        peer.wants_room = true;
+        return EAGAIN;
+    }
+    buffer.append(&header, sizeof header);
+    buffer.append(&split, sizeof split);
+    peer.posted_since = true;
+    iovec first[tcp::kSplitRanges];
+    const size_t count = tcp::cut(frame.payload, frame.count, 0, parts[0], first);
+    // The token comes back with the answer.
+    if (count) buffer.hold(first, count, nullptr);
+    return 0;
+}
+
+void TcpTransport::push_rails(Peer& peer) {
+    for (size_t i = 0; i < tcp::kRailsMax; ++i) {
+        Rail& rail = peer.rails->rail[i];
+        if (rail.state == Rail::State::Up && !rail.blocked && peer.rails->out.unsent(i)) push_rail(rail, i);
+    }
+}
+
+void TcpTransport::push_rail(Rail& rail, size_t index) {
+    tcp::SplitQueue& out = rail.peer->rails->out;
+    while (out.unsent(index)) {
+        iovec pieces[kRailPieces];
+        msghdr message{};
+        message.msg_iov = pieces;
+        message.msg_iovlen = out.gather(index, pieces, kRailPieces);
+        const ssize_t sent = net::raw_send_pieces(rail.socket, message);
+        if (sent == -EINTR) continue;
+        rail.blocked = sent == -EAGAIN;
+        if (rail.blocked || sent == -ENOBUFS) return;
+        if (sent < 0) return lose_rail(rail);
+        out.advance(index, static_cast<size_t>(sent));
+    }
+}
+
+// To say which splits are whole, in a progress. False: there is no room now.
+bool TcpTransport::send_answer(Peer& peer) {
+    const tcp::SplitArrival& in = peer.rails->in;
+    const Header header{.size = tcp::kTransportFrame,
+                        .op = tcp::kSplitAckOp,
+                        .flags = 0,
+                        .aux = 0,
+                        .word = {in.whole, in.late[0] | uint64_t{in.late[1]} << 32, in.late[2]}};
+    if (!ensure_buffer(peer)) return false;
+    SpinGuard guard(guard_);
+    if (peer.buffer->room() < sizeof header) return false;
+    peer.buffer->append(&header, sizeof header);
+    enqueue(peer);
+    answered_ = true;
+    return true;
+}
+
+// Calls of rails that are due, or take too long.
+void TcpTransport::look_at_dials(Peer& peer) {
+    for (Rail& rail : peer.rails->rail) {
+        if (rail.state != Rail::State::Dialing && !rail.dial) continue;
+        const int64_t now = net::now_milliseconds();
+        if (!rail.dial && now >= rail.dial_again)
+            call_rail(rail);
+        else if (rail.dial && now - rail.dial_since >= tcp::kRailDialLimit)
+            call_rail_later(rail);
+    }
+}
+
+// While parts are under way: which links are dead.
+void TcpTransport::look_at_links(Peer& peer) {
+    Rails& rails = *peer.rails;
+    const int64_t now = net::now_nanoseconds() / 1000;
+    if (now - rails.looked < tcp::kRailLook) return;
+    rails.looked = now;
+    for (Rail& rail : rails.rail) {
+        tcp::LinkSample sample;
+        if (rail.state == Rail::State::Up && tcp::sample_link(rail.socket, &sample) && sample.is_dead())
+            lose_rail(rail);
+    }
+}
+
+// Milliseconds until the rails are to be looked at without anything arriving, or -1.
+int64_t TcpTransport::rails_wait() const {
+    int64_t wait = -1;
+    if (!rails_busy_) return wait;
+    for (const Peer* peer = railed_; peer; peer = peer->rails->next) {
+        for (const Rail& rail : peer->rails->rail) {
+            if (rail.state == Rail::State::Dialing || rail.dial) return tcp::kRailPause;
+        }
+        if (!peer->rails->out.empty() || peer->splitting) wait = tcp::kRailWake;
+    }
+    return wait;
+}
+
+// Before the endpoint sleeps: true if it will be woken for whatever its rails have to do.
+bool TcpTransport::arm_rails(Peer& peer) {
+    const Rails& rails = *peer.rails;
+    if (rails.owes_ack || (peer.splitting && rails.more_to_read)) return false;
+    for (size_t i = 0; i < tcp::kRailsMax; ++i) {
+        const Rail& rail = rails.rail[i];
+        if (rail.ended || (rail.state == Rail::State::Up && !rail.blocked && rails.out.unsent(i))) return false;
+    }
+    // What follows on the first connection is read when the split is whole: until then it wakes nobody, but its end
+    // does.
+    if (peer.splitting && !rails.in.parts[0].left) watch_first(peer, false);
+    return true;
+}
+
+// Whether epoll reports what the first connection has. The end of a peer is reported in any case.
+void TcpTransport::watch_first(Peer& peer, bool on) {
+    Rails& rails = *peer.rails;
+    if (rails.first_unwatched != on) return;
+    if (!on && peer.watches_room) return;
+    const uint32_t events = !on ? EPOLLRDHUP : peer.watches_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
+    if (!net::watch_socket(epoll_, peer.rx, events, &peer, true)) rails.first_unwatched = !on;
+}
+
+// Closing: what was split leaves by the rails, as far as the peer takes it in time. What arrives is read and forgotten
+// (hand_over).
+void TcpTransport::hand_over_rails(Peer& peer, int64_t deadline) {
+    Rails& rails = *peer.rails;
+    for (bool waits = true; waits && net::now_milliseconds() < deadline;) {
+        push_rails(peer);
+        {
+            SpinGuard guard(guard_);
+            if (peer.buffer && push_out(peer)) return;
+        }
+        while (recv(peer.rx, arrivals_, tcp::kReceiveBuffer, MSG_DONTWAIT) > 0) continue;
+        waits = false;
+        for (size_t i = 0; i < tcp::kRailsMax; ++i) {
+            Rail& rail = rails.rail[i];
+            if (rail.state != Rail::State::Up) continue;
+            while (recv(rail.socket, arrivals_, tcp::kReceiveBuffer, MSG_DONTWAIT) > 0) continue;
+            int unsent = 0;
+            rail.blocked = false;
+            waits |= rails.out.unsent(i) || (!ioctl(rail.socket, SIOCOUTQNSD, &unsent) && unsent);
+        }
+        if (waits) (void)poll(nullptr, 0, 1);
+    }
+    for (Rail& rail : rails.rail) {
+        if (rail.state == Rail::State::Up) shutdown(rail.socket, SHUT_WR);
+    }
+}
+
+}  // namespace selvage::impl
