@@ -77,6 +77,8 @@ Ruling domain_mr_application_key(const Step& s) {
 Ruling domain_bind_mr_sync(const Step& s) {
     if (!registers(s) || !s.worked() || s.target()->asynchronous || key_comes_otherwise(s))
         return Ruling::not_applicable();
+    // What stands for no key may have been asked for as one.
+    if (picks(s) != Picks::Provider && s.requested_key == FI_KEY_NOTAVAIL) return Ruling::not_applicable();
     return Ruling::check(s.key != FI_KEY_NOTAVAIL, [] {
         return observed(Observable::KeyIsThere, reported(Field::object, "the region has no key yet"));
     });

@@ -100,6 +100,7 @@ TEST(LifeMemory, RegistrationIsDoneOrTold) {
     const int domain = s.domain(fabric);
     EXPECT_HOLDS(domain_bind_mr_sync, region(s, domain, 7, 7));
     EXPECT_BROKEN(domain_bind_mr_sync, region(s, domain, 7, FI_KEY_NOTAVAIL));
+    EXPECT_VACUOUS(domain_bind_mr_sync, region(s, domain, FI_KEY_NOTAVAIL, FI_KEY_NOTAVAIL));
     EXPECT_VACUOUS(domain_bind_mr_async, region(s, domain, 7, 7));
     s.take(s.bind(domain, eq, FI_REG_MR));
     Step r = region(s, domain, 7, FI_KEY_NOTAVAIL);
