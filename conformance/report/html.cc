@@ -368,7 +368,7 @@ private:
     // So that a page of eight providers with all that they break has at most 2 MB: programs, and findings of a promise
     // and a provider beyond the first.
     static constexpr std::size_t kMostPrograms = 50'000;
-    static constexpr std::size_t kMostRepeats = 40'000;
+    static constexpr std::size_t kMostRepeats = 15'000;
     std::size_t program_bytes_ = 0;
     std::size_t repeat_bytes_ = 0;
     std::ostringstream o_;

@@ -39,9 +39,9 @@ public:
     virtual Collectives* collectives() { return nullptr; }
     // Of an endpoint with FI_MULTICAST: fi_join(3).
     virtual int join(const void*, uint64_t, fid_mc**, void*) { return -FI_ENOSYS; }
-    // Of an endpoint with FI_TRIGGER: starts the short sends of as many as `count` pieces of work from `first` on, linked
-    // by `next`, each as fi_send would. Returns how many sends were started; if not all were, `error` is what the next one
-    // was answered with, and it is left as it is otherwise. Takes the endpoint's lock.
+    // Of an endpoint with FI_TRIGGER: starts the short sends of as many as `count` pieces of work from `first` on,
+    // linked by `next`, each as fi_send would. Returns how many sends were started; if not all were, `error` is what
+    // the next one was answered with, and it is left as it is otherwise. Takes the endpoint's lock.
     virtual size_t start_sends(const Work&, size_t, ssize_t* error) {
         *error = -FI_ENOSYS;
         return 0;
