@@ -43,6 +43,19 @@ Ruling call_fails(const GroupCase& c, ObjectCall call, const char* what) {
     return call_returns(c, call, Relation::Differs, 0, what);
 }
 
+// It returns that, and then stored this.
+struct Stores {
+    Relation relation;
+    std::int64_t expected;
+    const char* what;
+};
+Ruling call_returns_and_stores(const GroupCase& c, ObjectCall call, std::int64_t expected, const char* what,
+                               const Stores& stores) {
+    Ruling made = call_returns(c, call, expected, what);
+    if (made.outcome() != Outcome::Holds) return made;
+    return fact_of_call(c, GroupFact::Stored, stores.relation, stores.expected, stores.what);
+}
+
 // What the call stored, where it returned what it should.
 Ruling call_stores(const GroupCase& c, ObjectCall call, std::int64_t where, std::int64_t expected, const char* what) {
     if (is_lost(c, call)) return Ruling::broken(crash(c));
@@ -66,9 +79,8 @@ Ruling cq_sread_at_once(const GroupCase& c) {
     return call_returns(c, ObjectCall::QueueLook, -FI_EAGAIN, "fi_cq_sread of an empty queue for 0 ms");
 }
 Ruling cq_signal_wakes(const GroupCase& c) {
-    Ruling woken = call_returns(c, ObjectCall::QueueSignal, -FI_EAGAIN, "fi_cq_sread that fi_cq_signal ends");
-    if (woken.outcome() != Outcome::Holds) return woken;
-    return fact_of_call(c, GroupFact::Stored, Relation::AtMost, kMostSignalMillis, "milliseconds until it returned");
+    return call_returns_and_stores(c, ObjectCall::QueueSignal, -FI_EAGAIN, "fi_cq_sread that fi_cq_signal ends",
+                                   {Relation::AtMost, kMostSignalMillis, "milliseconds until it returned"});
 }
 Ruling cntr_wait_threshold(const GroupCase& c) {
     return call_returns(c, ObjectCall::CounterWait, -FI_ETIMEDOUT, "fi_cntr_wait for 200 ms, for what does not come");
@@ -117,9 +129,8 @@ Ruling av_lookup_length(const GroupCase& c) {
                         "bytes by which addrlen differs from the address's, of which four fit");
 }
 Ruling av_insert_status(const GroupCase& c) {
-    Ruling inserted = call_returns(c, ObjectCall::InsertStatus, 0, "fi_av_insert of an address with FI_SYNC_ERR");
-    if (inserted.outcome() != Outcome::Holds) return inserted;
-    return fact_of_call(c, GroupFact::Stored, Relation::Equals, 0, "the status of an address that was inserted");
+    return call_returns_and_stores(c, ObjectCall::InsertStatus, 0, "fi_av_insert of an address with FI_SYNC_ERR",
+                                   {Relation::Equals, 0, "the status of an address that was inserted"});
 }
 Ruling av_insertsym_order(const GroupCase& c) {
     return call_stores(c, ObjectCall::InsertSymmetric, 4, 0,
@@ -132,9 +143,8 @@ Ruling av_event_needs_queue(const GroupCase& c) {
     return call_returns(c, ObjectCall::InsertWithoutEvents, -FI_ENOEQ, "fi_av_insert before an event queue is bound");
 }
 Ruling av_event_completes(const GroupCase& c) {
-    Ruling begun = call_returns(c, ObjectCall::InsertEvent, 0, "fi_av_insert into a vector with FI_EVENT");
-    if (begun.outcome() != Outcome::Holds) return begun;
-    return fact_of_call(c, GroupFact::Stored, Relation::Equals, 1, "events FI_AV_COMPLETE with its context and count");
+    return call_returns_and_stores(c, ObjectCall::InsertEvent, 0, "fi_av_insert into a vector with FI_EVENT",
+                                   {Relation::Equals, 1, "events FI_AV_COMPLETE with its context and count"});
 }
 Ruling av_open_context(const GroupCase& c) {
     return call_stores(c, ObjectCall::VectorContext, 0, 1,
@@ -142,9 +152,8 @@ Ruling av_open_context(const GroupCase& c) {
 }
 
 Ruling endpoint_name_cut_short(const GroupCase& c) {
-    Ruling cut = call_returns(c, ObjectCall::ShortName, -FI_ETOOSMALL, "fi_getname with room for four bytes");
-    if (cut.outcome() != Outcome::Holds) return cut;
-    return fact_of_call(c, GroupFact::Stored, Relation::Equals, 1, "whether it gives these bytes, and the length");
+    return call_returns_and_stores(c, ObjectCall::ShortName, -FI_ETOOSMALL, "fi_getname with room for four bytes",
+                                   {Relation::Equals, 1, "whether it gives these bytes, and the length"});
 }
 Ruling endpoint_option_p2p_required(const GroupCase& c) {
     return is_supported_or(c, ObjectCall::PeerToPeer, -FI_EOPNOTSUPP, "fi_setopt of FI_HMEM_P2P_REQUIRED");

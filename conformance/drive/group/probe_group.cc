@@ -128,8 +128,7 @@ void probe_group(TestContext& context, const Case& c, Tally& tally, std::vector<
     if (entry < 0 || static_cast<std::size_t>(entry) >= answer.offers.size()) return;
     const GroupSeen seen = parse(*shared.get(), ending);
     judge_group({c.first.version, answer.offers[static_cast<std::size_t>(entry)], c.group, seen}, tally, broken);
-    if (broken.empty()) return;
-    if (c.group.act == GroupAct::Calls) return;
+    if (broken.empty() || c.group.act == GroupAct::Calls) return;
     if (seen.hung) context.groups().learn_that_it_hangs();
     if (!seen.hung && took >= kInVain) context.groups().learn_that_it_loses();
 }
