@@ -31,6 +31,7 @@ void install_tables(Endpoint& endpoint) {
 template <Transport T, bool Locked>
 int launch_engine(Endpoint& endpoint) {
     static_assert(DeviceSink<Engine<T, Locked>, typename T::Peer>);
+    static_assert(!T::kPulls || KnowsOffers<Engine<T, Locked>, typename T::Peer>);
     auto* engine = create<Engine<T, Locked>>();
     if (!engine) return -FI_ENOMEM;
     int error = engine->open(endpoint);

@@ -1,7 +1,9 @@
 // Engine: long transfers that this side copies out of the peer's memory by itself (PullsMemory<T>).
 //
-// Only the process that the bytes are for copies them, always into its own memory: nobody writes into a peer's memory
-// from outside, so a peer that is stopped, however long, changes nothing after it goes on.
+// The process that the bytes are for copies them into its own memory, within its call of pull(). A transport may let
+// the peer copy a part meanwhile, if the source is one that this peer's engine has offered (KnowsOffers); pull()
+// returns when the peer writes nothing of it any more. So a peer that is stopped, however long, changes nothing after
+// pull().
 //
 // What is pulled may have been taken back meanwhile, and then what came is not what was meant. Who takes memory back
 // says so before it is used for anything else; who pulls looks for that after the last byte (transport.h, pull and
@@ -20,10 +22,32 @@ template <Transport T, bool Locked>
 class EnginePull : public EngineResponder<T, Locked> {
     using Base = EngineResponder<T, Locked>;
 
-protected:
+public:
     using typename Base::Peer;
+
+    // KnowsOffers (transport.h).
+    bool is_offered(Peer& peer, uint64_t address, uint64_t length) {
+        PeerState* state = state_in(peer);
+        if (!state) return false;
+        if (state->granting.is_read(transport_.grant_epoch(), address, length)) return true;
+        for (const Transmit* op = state->sending.operations.first(); op; op = op->next) {
+            if (op->is_offered() && is_source(*op, address, length)) return true;
+        }
+        return false;
+    }
+    bool has_offers(Peer& peer) {
+        PeerState* state = state_in(peer);
+        if (!state) return false;
+        if (state->granting.may_be_read()) return true;
+        for (const Transmit* op = state->sending.operations.first(); op; op = op->next) {
+            if (op->is_offered()) return true;
+        }
+        return false;
+    }
+
+protected:
     // From EngineBase and Receiver.
-    using Base::receive_placed, Base::transport_;
+    using Base::receive_placed, Base::state_in, Base::transport_;
 
     // The peer is to pull a transfer of this length.
     bool offers(Peer& peer, size_t length) {
@@ -82,6 +106,14 @@ protected:
         transport_.came_pulled(peer, receive.wanted);
         receive_placed(&receive, true);
         return true;
+    }
+
+private:
+    static bool is_source(const Transmit& op, uint64_t address, uint64_t length) {
+        for (uint32_t i = 0; i < op.range_count; ++i) {
+            if (contains(local_range(op.ranges[i]), address, length)) return true;
+        }
+        return false;
     }
 };
 

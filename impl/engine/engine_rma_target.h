@@ -130,6 +130,7 @@ protected:
                 answer.aux = static_cast<uint16_t>(memory.count);
                 answer.word[1] = epoch;
                 answer.size = static_cast<uint32_t>(memory.count * sizeof *ranges);
+                if (PeerState* state = state_of(peer)) state->granting.add(epoch, ranges[0]);
                 return respond(peer, answer, ranges);
             }
         }

@@ -76,6 +76,8 @@ struct TransmitState {
     // Something of it was sent, and its answer is not here.
     bool is_under_way() const { return stage >= Stage::Started && stage <= Stage::Streaming; }
     bool is_finished() const { return stage == Stage::Finished; }
+    // Its source may be pulled, as far as that was offered.
+    bool is_offered() const { return way == Way::Rts && stage == Stage::Awaiting; }
 
     Kind kind = {};
     Way way = {};

@@ -83,6 +83,40 @@ struct PeerState {
     StatRecord* stat = nullptr;  // what is counted of it (engine_counting.h)
     bool dropped = false;        // that was counted
 
+    // The target of reads: the first ranges of the last few that it was granted to pull (engine_pull.h). Nothing tells
+    // when it has: after so many questions it is held to have. A region that is closed ends what was granted before.
+    struct Granting {
+        static constexpr size_t kKept = 8;
+        static constexpr uint32_t kQuestions = 1024;
+
+        struct Grant {
+            uint64_t epoch = 0;
+            LocalRange range{};
+        };
+        Grant last[kKept];
+        uint32_t next = 0;
+        uint32_t questions = 0;  // left
+
+        void add(uint64_t epoch, const LocalRange& range) {
+            questions = kQuestions;
+            if (has(epoch, range.address, range.length)) return;
+            last[next++ % kKept] = {.epoch = epoch, .range = range};
+        }
+        bool has(uint64_t epoch, uint64_t address, uint64_t length) const {
+            for (const Grant& grant : last) {
+                if (grant.epoch == epoch && contains(grant.range, address, length)) return true;
+            }
+            return false;
+        }
+        // The peer is pulling these bytes.
+        bool is_read(uint64_t epoch, uint64_t address, uint64_t length) {
+            if (!has(epoch, address, length)) return false;
+            questions = kQuestions;
+            return true;
+        }
+        bool may_be_read() { return questions && questions--; }
+    } granting;
+
     // The frame that arrives in pieces, from Sink::begin to Sink::end (engine_arrivals.h).
     struct Placing {
         PlacementKind kind = PlacementKind::None;

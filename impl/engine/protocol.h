@@ -86,6 +86,10 @@ struct LocalRange {
     uint64_t address;
     uint64_t length;
 };
+// All of these bytes.
+constexpr bool contains(const LocalRange& range, uint64_t address, uint64_t length) {
+    return address >= range.address && length <= range.length && address - range.address <= range.length - length;
+}
 // Part of the registered memory of the process that it is sent to.
 struct Target {
     uint64_t address;

@@ -314,6 +314,15 @@ concept CountsConnections = requires(S sink, Peer& peer) {
     { sink.connected(peer) } -> std::same_as<void>;
 };
 
+// Sinks that know what they offered to be pulled, for a transport that helps the peer to copy it (PullsMemory).
+template <typename S, typename Peer>
+concept KnowsOffers = requires(S sink, Peer& peer, uint64_t address, uint64_t length) {
+    // These bytes of this side's memory lie in the source of a transfer that the peer may pull now.
+    { sink.is_offered(peer, address, length) } -> std::same_as<bool>;
+    // There may be such a transfer.
+    { sink.has_offers(peer) } -> std::same_as<bool>;
+};
+
 // Sinks that tell which long frames were a transfer by themselves, for a transport that measures (PullsMemory).
 template <typename S, typename Peer>
 concept CountsWhole = requires(S sink, Peer& peer, const Header& header) {

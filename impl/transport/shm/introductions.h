@@ -3,7 +3,8 @@
 // Reading a sender's memory (process_vm_readv) takes its process id, and a number in shared memory is only what
 // somebody wrote there. So a sender that would like to be read sends one datagram to its owner's socket, and the kernel
 // adds the id of the process that sent it (SCM_CREDENTIALS), as the owner's own namespace knows it. The owner reads
-// from no process that has not introduced itself.
+// from no process that has not introduced itself. Who reads long transfers introduces itself likewise, so that its
+// sender may write a part of them (shared_pull.h).
 //
 // Processes of this user can send to the socket (socket_file.h): an introduction that names a slot or an instance that
 // is not there is thrown away by whoever takes it, and so is one of another user, who may be root.

@@ -34,7 +34,7 @@
 // begin, its first word is cleared before the frame in front of it is published (ring.h). A frame that is longer than
 // ShmTransport::kFrameMax comes in several of these (long_frame.h).
 //
-// bell.h draws the protocols between sender and owner, word by word.
+// bell.h draws the protocols between sender and owner, word by word; shared_pull.h that of transfers that both copy.
 //
 // Everything here can be written by any process of the same user. Nobody trusts a word of it: positions of one's own
 // are kept in private memory, sizes and indices are checked after they were copied.
@@ -47,7 +47,7 @@
 namespace selvage::impl::shm {
 
 inline constexpr uint64_t kRegionMagic = 0x73656c7661676502;  // "selvage", kind 2; written last
-inline constexpr uint32_t kRegionVersion = 9;
+inline constexpr uint32_t kRegionVersion = 10;
 
 inline constexpr size_t kPage = 4096;
 inline constexpr size_t kLine = 64;
@@ -118,6 +118,17 @@ struct RegionHeader {
 static_assert(sizeof(RegionHeader) == kHeaderBytes);
 static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 
+// A transfer that the owner of a slot pulls and its sender may help to copy, in chunks (shared_pull.h).
+struct SharedPullWords {
+    alignas(128) std::atomic<uint64_t> claims;  // generation, and the chunks that nobody has claimed; both
+    // The owner's, of the generation in `claims`: addresses in the sender's process and in its own.
+    std::atomic<uint64_t> source;
+    std::atomic<uint64_t> destination;
+    std::atomic<uint64_t> length;
+    std::atomic<uint64_t> chunk;                  // bytes of all chunks but the last
+    alignas(128) std::atomic<uint64_t> finished;  // the sender's: generation, and how many of its chunks are finished
+};
+
 struct SlotControl {
     // The sender's hello: who it is and the proof that it holds the key.
     char text[kShmTextMax];
@@ -134,6 +145,8 @@ struct SlotControl {
     // The sender's words.
     alignas(128) std::atomic<uint32_t> closed;  // nothing follows
     std::atomic<uint32_t> answers_closed;       // it does not look at answers (any more)
+    // Of a transfer that both copy.
+    SharedPullWords shared;
     // The owner's frames, as in a ring (ring.h), the first at the beginning.
     alignas(kAnswerLines* kLine) std::byte answers[kAnswerLines * kLine];
 };

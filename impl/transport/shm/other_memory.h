@@ -1,5 +1,5 @@
-// The memory of another process, as far as the kernel lets us read it (process_vm_readv). No address in it is ever
-// followed here. No state; any thread.
+// The memory of another process, as far as the kernel lets us read and write it (process_vm_readv, process_vm_writev).
+// No address in it is ever followed here. No state; any thread.
 #pragma once
 
 #include <sys/types.h>
@@ -30,6 +30,9 @@ private:
 
 // As many bytes as `here` has. 0, or a negative errno; then some of it may have been read.
 int read_from(pid_t process, Rest& there, Rest& here);
+
+// All of `local` to `remote`, which is as long. Who may write, and when: shared_pull.h.
+bool write_to(pid_t process, const iovec& local, const iovec& remote);
 
 // This id lies there in that process.
 bool has_id(pid_t process, uint64_t address, const uint8_t (&id)[kIdBytes]);

@@ -148,13 +148,37 @@ unsigned ShmTransport::handle_failures(S& sink) {
     return handled;
 }
 
-// What has its turn by the number of calls: at last some of the peers' lives, and every few calls the answers.
+// What has its turn by the number of calls: at last some of the peers' lives, every few calls the answers, and every
+// call the transfers that peers pull.
 template <typename S>
 unsigned ShmTransport::look(S& sink) {
+    unsigned handled = 0;
+    const bool answers_due = !watched_ || calls_ % kCallsPerAnswer == 0;
     if (calls_ == kCallsPerLook) look_around();
-    const unsigned handled = awaited_ ? look_at_answers(sink) : 0;
-    next_look_ = awaited_ ? std::min(calls_ + kCallsPerAnswer, kCallsPerLook) : kCallsPerLook;
+    if (awaited_ && answers_due) handled += look_at_answers(sink);
+    if (watched_) handled += join_pulls(sink);
+    const uint32_t step = watched_ ? 1 : awaited_ ? kCallsPerAnswer : kCallsPerLook;
+    next_look_ = std::min(calls_ + step, kCallsPerLook);
     return handled;
+}
+
+// The transfers of which the peers' calls of pull() have opened some chunks. The engine knows what was offered to whom:
+// nothing else of this side's memory is handed out.
+template <typename S>
+unsigned ShmTransport::join_pulls(S& sink) {
+    unsigned copied = 0;
+    if constexpr (KnowsOffers<S, Peer>) {
+        for (Peer* next = watched_; next;) {
+            Peer& peer = *next;
+            next = peer.next_watched;
+            shm::SharedPullSender sender(peer.out.slot().shared);
+            shm::SharedPull pull;
+            if (sender.find(&pull) && peer.process && sink.is_offered(peer, pull.source, pull.length))
+                copied += copy_chunks(peer, pull, sender);
+            if (++peer.shared.looks % kLooksPerOffer == 0 && !sink.has_offers(peer)) leave_watched(peer);
+        }
+    }
+    return copied;
 }
 
 // All that are there. Of an owner that has entered this side's region these are all that there will be: they were

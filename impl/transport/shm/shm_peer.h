@@ -5,6 +5,7 @@
 #include "impl/transport/shm/pull_choice.h"
 #include "impl/transport/shm/region.h"
 #include "impl/transport/shm/ring.h"
+#include "impl/transport/shm/shared_pull.h"
 
 namespace selvage::impl {
 
@@ -24,6 +25,16 @@ struct ShmAnswers {
     uint32_t written = 0;   // lines
 };
 
+// Long transfers that both sides copy (shm_shared_pull.cc).
+struct ShmSharing {
+    shm::SharedPullReceiver receiver;
+    uint32_t unhelped = 0;  // transfers in a row that the peer did not help with
+    uint32_t pause = 0;     // so many were pulled alone the last time
+    uint32_t alone = 0;     // so many more are
+    bool watched = false;   // in the list of those that were offered something
+    uint32_t looks = 0;     // for a transfer of it
+};
+
 struct alignas(64) ShmPeer : PeerBase {
     ShmPeer() { in_memory = true; }
 
@@ -36,6 +47,7 @@ struct alignas(64) ShmPeer : PeerBase {
     ShmPeer* next_waiting = nullptr;
     ShmPeer* next_failed = nullptr;  // or, when it is down, the next that went down
     ShmPeer* next_awaited = nullptr;
+    ShmPeer* next_watched = nullptr;
     ShmAnswers slot_answers;
     size_t place = 0;  // among the living
     shm::RemoteSlot remote;
@@ -48,6 +60,7 @@ struct alignas(64) ShmPeer : PeerBase {
     pid_t process = 0;         // that fills the ring we read, and may be read; 0: none
     uint64_t instance_at = 0;  // where its instance id lies in that process, as it says
     shm::PullChoice choice;
+    ShmSharing shared;
     shm::LongOutbound long_out;
     shm::LongInbound long_in;
 

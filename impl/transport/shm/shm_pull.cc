@@ -1,7 +1,8 @@
 // See shm_transport.h: reading long transfers out of a peer's memory.
 //
 // Nothing that a peer says is followed here: the process is the kernel's word (introductions.h), an address is handed
-// to process_vm_readv, which reads as the kernel would for that process and fails where there is nothing to read.
+// to process_vm_readv, which reads as the kernel would for that process and fails where there is nothing to read. What
+// both sides copy is in shm_shared_pull.cc.
 #include <sys/resource.h>
 
 #include "impl/config/log.h"
@@ -47,7 +48,7 @@ void ShmTransport::introduce(Peer& peer) {
 
 // Behind the data the instance id is read, in the same call, which reads one process alone. So it was that process, not
 // another with its id or another program in it, and the endpoint was not closed, for then the id is cleared.
-int ShmTransport::pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
+int ShmTransport::pull_alone(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
     uint8_t seen[shm::kIdBytes] = {};
     shm::Rest there(remote, count), here(local, local_count);
     there.add({.iov_base = reinterpret_cast<void*>(peer.instance_at), .iov_len = sizeof seen});

@@ -58,6 +58,7 @@ int ShmTransport::open_at(const char (&text)[kShmTextMax], shm::Bytes key) {
     sweep_now_and_then();
     generation_ = shm::fork_generation();
     fences_ = !shm::fenced_by_others();
+    shares_ = shm::may_share();
     by_slot_ = static_cast<Peer**>(calloc(shm::kSlots, sizeof *by_slot_));
     if (!by_slot_) return -FI_ENOMEM;
     memcpy(self_.text, text, sizeof self_.text);
@@ -101,7 +102,7 @@ void ShmTransport::close() {
     accepted_end_ = 0;
     reap_the_rest();
     unreaped_count_ = 0;
-    waiting_for_room_ = failed_ = awaited_ = nullptr;
+    waiting_for_room_ = failed_ = awaited_ = watched_ = nullptr;
     armed_ = false;
 }
 
@@ -275,6 +276,7 @@ int ShmTransport::join(Peer& peer) {
 void ShmTransport::release(Peer& peer) {
     set_aside(peer);
     leave_awaited(peer);
+    leave_watched(peer);
     const bool entered = peer.out.region;
     if (entered) {
         peer.remote.say_closed();

@@ -6,7 +6,8 @@
 //
 // Large transfers go through the ring in pieces, both sides copying at the same time, or are read out of the sender's
 // memory by the kernel: whichever was measured to be faster between these two (pull_choice.h, shm_pull.cc). Where a
-// process may not read another, all goes through the ring. Nobody writes into the memory of another process.
+// process may not read another, all goes through the ring. Nobody writes into the memory of another process but a
+// sender that copies its part of a transfer while the receiver is in its call of pull() for it (shared_pull.h).
 //
 // A payload given to Sink::deliver lies in memory that the sender can still change: whoever decides by what is in it
 // copies it first.
@@ -90,7 +91,9 @@ public:
     bool offers(Peer& peer, size_t length) {
         if (length < shm::kPullMin || (!peer.out.lines && !enter_to_offer(peer))) return false;
         if (!peer.introduced) introduce(peer);
-        return shm::says_pull(peer.out.slot().pulls.load(std::memory_order_relaxed), length);
+        if (!shm::says_pull(peer.out.slot().pulls.load(std::memory_order_relaxed), length)) return false;
+        if (length >= shm::kSharedPullMin) watch_offers(peer);
+        return true;
     }
     bool can_pull(const Peer& peer) const { return peer.process && peer.in.lines; }
     void came_in_parts(Peer& peer, size_t length);
@@ -121,8 +124,9 @@ private:
     // send and are not answered pay for these.
     static constexpr uint32_t kCallsPerLook = 64;
     static constexpr uint32_t kCallsPerAnswer = 8;
-    static constexpr uint32_t kIdleLooks = 256;   // in a row, after which answers are awaited no more
-    static constexpr uint32_t kIdlePolls = 2048;  // after which a ring beyond those is polled no more
+    static constexpr uint32_t kLooksPerOffer = 64;  // for a transfer, between two questions whether any is offered
+    static constexpr uint32_t kIdleLooks = 256;     // in a row, after which answers are awaited no more
+    static constexpr uint32_t kIdlePolls = 2048;    // after which a ring beyond those is polled no more
     static constexpr size_t kRoomLines = shm::lines_of(kFrameMax);
 
     // Hot (shm_datapath.h).
@@ -170,8 +174,20 @@ private:
     static void tell_choice(const Peer& peer) {
         peer.in.slot().pulls.store(peer.choice.word(), std::memory_order_relaxed);
     }
+    static int pull_alone(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
     static void forbid_pulls(Peer& peer, int error);
     static void finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved);
+
+    // shm_shared_pull.cc; the sender's end in shm_datapath.h
+    int pull_shared(Peer& peer, const shm::SharedPull& pull);
+    static int pull_chunks(Peer& peer, const shm::SharedPull& pull, const shm::ChunkRange& chunks);
+    static void count_helped(Peer& peer, bool helped);
+    int wait_for_chunks(Peer& peer, bool* failed) const;
+    void watch_offers(Peer& peer);
+    void leave_watched(Peer& peer);
+    static unsigned copy_chunks(Peer& peer, const shm::SharedPull& pull, shm::SharedPullSender& sender);
+    template <typename S>
+    unsigned join_pulls(S& sink);
 
     // Rare (shm_transport.cc).
     SendResult make_room(Peer& peer, size_t lines);
@@ -215,10 +231,12 @@ private:
     uint32_t calls_ = 0;                  // of progress, since look_around()
     uint32_t next_look_ = kCallsPerLook;  // the call that look() has its turn in
     bool armed_ = false;
+    bool shares_ = true;   // long transfers may be copied by both sides
     bool fences_ = false;  // this side must fence before it asks whether the owner sleeps
     Peer* waiting_for_room_ = nullptr;
     Peer* failed_ = nullptr;
     Peer* awaited_ = nullptr;
+    Peer* watched_ = nullptr;
 
     Endpoint* endpoint_ = nullptr;
     uint64_t refusals_logged_ = 0;

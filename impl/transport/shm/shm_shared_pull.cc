@@ -1,0 +1,132 @@
+// See shm_transport.h: long transfers that both sides copy (shared_pull.h).
+//
+// Whose memory the sender writes is the kernel's word, as for reading (shm_pull.cc): the receiver introduced itself,
+// and its instance id lay where it says. A number can be given to another process, and a process can run another
+// program. The kernel closes the files of a process before it gives its number away, and when it runs another program,
+// and with them the lock of its region goes. So the sender looks at that lock between its claim and its write: as long
+// as it is held, the number is the receiver's, and the receiver waits for the chunk that was claimed.
+#include <sched.h>
+#include <time.h>
+
+#include "impl/base/spin_lock.h"
+#include "impl/transport/shm/other_memory.h"
+#include "impl/transport/shm/shm_transport.h"
+
+namespace selvage::impl {
+namespace {
+
+// Transfers in a row that nobody helped with, after which twice as many as the last time are pulled alone.
+constexpr uint32_t kUnhelpedMost = 8;
+constexpr uint32_t kAloneMost = 256;
+
+}  // namespace
+
+// Receiver.
+
+int ShmTransport::pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
+    if (count != 1 || local_count != 1 || local->iov_len < shm::kSharedPullMin || !shares_)
+        return pull_alone(peer, remote, count, local, local_count);
+    if (peer.out.lines && !peer.introduced) introduce(peer);
+    if (peer.shared.alone) {
+        --peer.shared.alone;
+        return pull_alone(peer, remote, count, local, local_count);
+    }
+    return pull_shared(peer, {.source = reinterpret_cast<uintptr_t>(remote->iov_base),
+                              .destination = reinterpret_cast<uintptr_t>(local->iov_base),
+                              .length = local->iov_len,
+                              .chunk = shm::shared_chunk(local->iov_len)});
+}
+
+int ShmTransport::pull_chunks(Peer& peer, const shm::SharedPull& pull, const shm::ChunkRange& chunks) {
+    const uint64_t offset = pull.offset(chunks);
+    const size_t bytes = pull.bytes(chunks);
+    const iovec remote{.iov_base = reinterpret_cast<void*>(pull.source + offset), .iov_len = bytes};
+    const iovec local{.iov_base = reinterpret_cast<void*>(pull.destination + offset), .iov_len = bytes};
+    return pull_alone(peer, &remote, 1, &local, 1);
+}
+
+int ShmTransport::pull_shared(Peer& peer, const shm::SharedPull& pull) {
+    if (!pull.is_valid()) return -EFAULT;
+    shm::SharedPullReceiver& receiver = peer.shared.receiver;
+    receiver.open(peer.in.slot().shared, pull);
+    int error = 0;
+    while (const shm::ChunkRange mine = receiver.claim(error != 0)) {
+        if (!error) error = pull_chunks(peer, pull, mine);
+    }
+    const shm::ChunkRange others = receiver.senders();
+    count_helped(peer, others.first < others.end);
+    if (!others) return error;
+    bool failed = false;
+    const int lost = wait_for_chunks(peer, &failed);
+    if (error || lost) return error ? error : lost;
+    return failed ? pull_chunks(peer, pull, others) : 0;
+}
+
+// A sender that does something else costs this side a system call more, so it is asked less and less often.
+void ShmTransport::count_helped(Peer& peer, bool helped) {
+    ShmSharing& shared = peer.shared;
+    if (!helped) {
+        if (++shared.unhelped < kUnhelpedMost) return;
+        shared.alone = shared.pause = std::clamp<uint32_t>(2 * shared.pause, 1, kAloneMost);
+        return;
+    }
+    shared.unhelped = shared.pause = 0;
+}
+
+// The sender is in a system call that copies: soon, or when it has its processor again. It may also have been stopped,
+// or have a lower priority than this thread. One that is gone holds no lock, and writes nothing any more: the kernel
+// closes its files when its last thread has left its last system call.
+int ShmTransport::wait_for_chunks(Peer& peer, bool* failed) const {
+    constexpr uint32_t kSpins = 4096;
+    constexpr uint32_t kYields = 64;
+    constexpr timespec kNap{.tv_sec = 0, .tv_nsec = 50'000};
+    for (uint32_t turn = 0; !peer.shared.receiver.is_finished(failed); ++turn) {
+        if (turn < kSpins) {
+            relax_processor();
+        } else if (turn < kSpins + kYields) {
+            sched_yield();
+        } else if (region_.slot_is_held(peer.in.index)) {
+            turn = kSpins + kYields;
+            nanosleep(&kNap, nullptr);
+        } else {
+            return -FI_ECONNRESET;
+        }
+    }
+    return 0;
+}
+
+// Sender.
+
+// While something is offered, every progress looks whether the peer pulls it.
+void ShmTransport::watch_offers(Peer& peer) {
+    if (!shares_) return;
+    next_look_ = std::min(next_look_, std::min(calls_ + 1, kCallsPerLook));
+    if (peer.shared.watched) return;
+    peer.shared.watched = true;
+    peer.next_watched = watched_;
+    watched_ = &peer;
+}
+
+void ShmTransport::leave_watched(Peer& peer) {
+    for (Peer** at = &watched_; peer.shared.watched && *at; at = &(*at)->next_watched) {
+        if (*at != &peer) continue;
+        *at = peer.next_watched;
+        break;
+    }
+    peer.shared.watched = false;
+}
+
+unsigned ShmTransport::copy_chunks(Peer& peer, const shm::SharedPull& pull, shm::SharedPullSender& sender) {
+    unsigned copied = 0;
+    while (const shm::ChunkRange chunk = sender.claim()) {
+        const uint64_t offset = pull.offset(chunk);
+        const size_t bytes = pull.bytes(chunk);
+        const iovec local{.iov_base = reinterpret_cast<void*>(pull.source + offset), .iov_len = bytes};
+        const iovec remote{.iov_base = reinterpret_cast<void*>(pull.destination + offset), .iov_len = bytes};
+        sender.finish(peer.remote.owner_is_alive() && shm::write_to(peer.process, local, remote));
+        ++copied;
+    }
+    return copied;
+}
+
+}  // namespace selvage::impl
