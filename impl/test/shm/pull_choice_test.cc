@@ -135,10 +135,23 @@ TEST(ShmPullChoice, OfLongTransfersFewAreMeasured) {
 TEST(ShmPullChoice, TheClockIsReadSeldomOnceBothWaysAreKnown) {
     Traffic t;
     t.choice.allow();
-    t.transfers(100, kPullMin);
+    t.transfers(200, kPullMin);
     const int before = t.timed;
     t.transfers(10'240, kPullMin);
     EXPECT_LE(t.timed - before, 10 * 40);
+}
+
+// The first of a size touch memory for the first time, and the kernel has these.
+TEST(ShmPullChoice, WhatWasMeasuredWhileAllWasNewIsMeasuredAgainSoon) {
+    Traffic t;
+    t.choice.allow();
+    t.kernel = 400'000;
+    t.transfers(5, kLength);
+    t.kernel = 80'000;
+    t.transfers(5, kLength);
+    EXPECT_FALSE(t.pulls(kLength));
+    t.transfers(40, kLength);
+    EXPECT_TRUE(t.pulls(kLength));
 }
 
 TEST(ShmPullChoice, AChangeOfTheMachineIsFound) {

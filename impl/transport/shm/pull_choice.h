@@ -5,7 +5,8 @@
 // transfer to the end of the next, per class of size, the time and the bytes that came meanwhile. Those are not always
 // the transfer's own: several may come in pieces side by side, and end together. So a span ends no sooner than a whole
 // transfer's bytes have come: it has all the waiting in it that they took. Once both ways are known the clock is not
-// read any more, until after many transfers both are measured anew.
+// read any more, until after many transfers both are measured anew. The second time that comes soon: in the first,
+// memory is touched for the first time, and a sender that helps to copy (shared_pull.h) has not been introduced.
 //
 // What is longer than the ring changes hands several times on its way through it. Where more threads want to run than
 // there are processors each time costs turns of the scheduler, and all that is measured there is how long others ran.
@@ -58,7 +59,8 @@ public:
     // A transfer of `length` bytes, at least kPullMin, has come. Whether finished() is to be told when.
     bool counts(uint64_t length) {
         const unsigned c = pull_class(length);
-        if (++classes_[c].transfers % kTrial == 0) begin_trial(c);
+        const uint32_t transfers = ++classes_[c].transfers;
+        if (transfers == kSecondTrial || transfers % kTrial == 0) begin_trial(c);
         if (!is_measured(c)) {
             watched_ = kWatched;
         } else if (watched_) {
@@ -93,20 +95,25 @@ public:
     }
 
 private:
-    static constexpr uint32_t kTrial = 1024;  // transfers after which both are measured anew
-    static constexpr uint32_t kWatched = 8;   // of other classes behind one that is to be measured: they end its spans
+    static constexpr uint32_t kTrial = 1024;      // transfers after which both are measured anew
+    static constexpr uint32_t kSecondTrial = 32;  // likewise, once
+    static constexpr uint32_t kWatched = 8;  // of other classes behind one that is to be measured: they end its spans
+
+    // The ring is measured behind the kernel, while it fills: as it goes on it is a little faster than that.
+    static constexpr float kMargin = 0.875F;
 
     // Longer than the ring.
     static constexpr bool is_long(unsigned c) { return c >= pull_class(kRingBytes); }
 
     // Transfers that say what a way costs. Long ones are few, and what disturbs one is a smaller part of it.
+    static constexpr uint32_t kFew = 4;
     static constexpr uint32_t enough(unsigned c) {
-        return c >= pull_class(1 << 20) ? 4 : c >= pull_class(64 << 10) ? 8 : 16;
+        return c >= pull_class(1 << 20) ? kFew : c >= pull_class(64 << 10) ? 8 : 16;
     }
 
     // Nanoseconds per byte, from one transfer to the next.
     struct Cost {
-        float mean = 0;
+        float mean = 0;        // of kFew the least, as both ways take some to get as fast as they are
         uint32_t known = 0;    // transfers that it is made of, up to enough(c)
         uint32_t crowded = 0;  // spans in which others ran
     };
@@ -125,6 +132,10 @@ private:
             return;
         }
         if (cost.known < most) ++cost.known;
+        if (most == kFew) {
+            cost.mean = std::min(cost.mean, now);
+            return;
+        }
         // The first ones may have been pauses themselves: what is shorter corrects them at once.
         if (now * kSlow < cost.mean) cost.mean = now;
         cost.mean += (std::min(now, kSlow * cost.mean) - cost.mean) / static_cast<float>(cost.known);
@@ -150,7 +161,7 @@ private:
     // First the one way is measured, then the other, then the better one is taken.
     void decide(unsigned c) {
         const auto& [ring, kernel] = classes_[c].cost;
-        const bool is_better = kernel.mean < ring.mean || waits_for_turns(c);
+        const bool is_better = kernel.mean < kMargin * ring.mean || waits_for_turns(c);
         const bool is_next = is_long(c) ? !is_known(c, Way::Kernel) : is_known(c, Way::Ring);
         const bool pull = is_measured(c) ? is_better : is_next;
         const uint32_t bit = 1U << c;
