@@ -161,6 +161,11 @@ public:
     template <typename S>
     size_t progress(S& sink) {
         size_t handled = 0;
+        if constexpr (KnowsOffers<S, Peer>) {
+            is_offered = [&sink](Peer& peer, uint64_t address, uint64_t length) {
+                return sink.has_offers(peer) && sink.is_offered(peer, address, length);
+            };
+        }
         for (size_t i = 0; i < peers_.size(); ++i) {
             Peer& peer = *peers_[i];
             if (!peer.down) handled += progress_of(sink, peer);
@@ -168,6 +173,8 @@ public:
         return handled;
     }
 
+    // For tests: what the engine says, from its first progress on.
+    std::function<bool(Peer&, uint64_t, uint64_t)> is_offered;
     // For tests: the connection breaks; what has not been delivered is lost.
     void cut(Peer& peer, int error = FI_ECONNRESET) {
         for (Peer* side : {&peer, peer.back}) {

@@ -45,6 +45,12 @@ protected:
         };
     }
 
+    static bool offered(Node& by, Node& to, const void* bytes, size_t length) {
+        auto& transport = by.transport<true>();
+        return transport.is_offered(*transport.peer_called(to.endpoint.shm_address), reinterpret_cast<uintptr_t>(bytes),
+                                    length);
+    }
+
     Pair pair;
     int frames[256] = {};
     std::function<bool(Packet&)> on_frame;
@@ -164,6 +170,39 @@ TEST_F(EnginePull, OnlyWhatTheReceiveHasRoomForIsPulled) {
     EXPECT_EQ(next(), 0);
     EXPECT_TRUE(std::equal(local.begin(), local.begin() + room, bytes.begin()));
     EXPECT_EQ(local[room], 0);
+}
+
+// A transport lets the peer have a part of it copied by this side (KnowsOffers).
+TEST_F(EnginePull, AMessageIsOfferedUntilItIsAnswered) {
+    const Bytes bytes = pattern(kLong, 2);
+    const Bytes other(kLong);
+    ASSERT_EQ(fi_send(pair.a.ep, bytes.data(), bytes.size(), nullptr, pair.to_b, nullptr), 0);
+    pair.settle();
+    EXPECT_TRUE(offered(pair.a, pair.b, bytes.data(), kLong));
+    EXPECT_TRUE(offered(pair.a, pair.b, bytes.data() + 1, kLong - 1));
+    EXPECT_FALSE(offered(pair.a, pair.b, bytes.data() + 1, kLong));
+    EXPECT_FALSE(offered(pair.a, pair.b, bytes.data() - 1, 2));
+    EXPECT_FALSE(offered(pair.a, pair.b, other.data(), kLong));
+    EXPECT_FALSE(offered(pair.b, pair.a, bytes.data(), kLong));
+    ASSERT_EQ(fi_recv(pair.b.ep, local.data(), local.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    EXPECT_EQ(next(), 0);
+    EXPECT_FALSE(offered(pair.a, pair.b, bytes.data(), kLong));
+}
+
+TEST_F(EnginePull, WhatAReadWasGrantedIsOfferedUntilItsRegionIsClosed) {
+    expose();
+    read();
+    bool before = false, after = true;
+    on(FrameOp::ReadGrant, [&] {
+        if (pair.b.regions.empty()) return;
+        before = offered(pair.b, pair.a, memory.data(), kLong) && !offered(pair.b, pair.a, memory.data() + 1, kLong) &&
+                 !offered(pair.a, pair.b, local.data(), kLong);
+        close_region();
+        after = offered(pair.b, pair.a, memory.data(), kLong);
+    });
+    EXPECT_EQ(next(), FI_ENOKEY);
+    EXPECT_TRUE(before);
+    EXPECT_FALSE(after);
 }
 
 TEST_F(EnginePull, RangesAtBothEndsMeet) {
