@@ -1,14 +1,11 @@
 // Long transfers that both sides copy: who copies what, what the words may say, and that nothing is written late.
-#include <sys/wait.h>
-
 #include <atomic>
 #include <cstring>
 #include <memory>
 #include <random>
 #include <thread>
 
-#include "impl/engine/protocol.h"
-#include "impl/test/shm/fake_sink.h"
+#include "impl/test/shm/offering_sink.h"
 
 namespace selvage::impl::test {
 namespace {
@@ -19,13 +16,6 @@ using shm::SharedPull;
 using shm::SharedPullReceiver;
 using shm::SharedPullSender;
 using shm::SharedPullWords;
-
-SharedPull transfer(size_t length, const void* source = nullptr, void* destination = nullptr) {
-    return {.source = reinterpret_cast<uintptr_t>(source),
-            .destination = reinterpret_cast<uintptr_t>(destination),
-            .length = length,
-            .chunk = shm::shared_chunk(length)};
-}
 
 TEST(ShmSharedPull, ChunksMakeUpTheTransfer) {
     for (const size_t length :
@@ -198,15 +188,6 @@ TEST(ShmSharedPull, BytesAreContainedInARange) {
     EXPECT_FALSE(contains({}, 0, 1));
 }
 
-// A sink that has offered one range. Satisfies KnowsOffers.
-struct OfferingSink : FakeSink {
-    LocalRange offered{};
-
-    bool is_offered(ShmPeer&, uint64_t address, uint64_t length) const { return contains(offered, address, length); }
-    bool has_offers(ShmPeer&) const { return offered.length; }
-};
-static_assert(KnowsOffers<OfferingSink, ShmPeer>);
-
 // Two transports of this process that have introduced themselves to each other: `sender_` offers, `receiver_` pulls.
 class ShmSharingInOneProcess : public testing::Test {
 protected:
@@ -324,168 +305,6 @@ TEST_F(ShmSharingInOneProcess, ASenderThatNeverComesIsAskedLessAndLessOften) {
     }
     EXPECT_LT(opened, 30);
     EXPECT_EQ(destination_, source_);
-}
-
-// The number of a receiver that was killed is another process's by now: this one's.
-TEST(ShmSharedPullOfTheDead, IsNotWrittenToWhoHasItsNumber) {
-    constexpr size_t kLength = 100'000;
-    Name dead("dead"), living("living");
-    int ready[2];
-    ASSERT_EQ(pipe(ready), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        ShmTransport receiver;
-        if (receiver.open_at(dead.text, {}) == 0) static_cast<void>(!write(ready[1], "x", 1));
-        for (;;) pause();
-    }
-    char byte;
-    ASSERT_EQ(read(ready[0], &byte, 1), 1);
-    ShmTransport sender;
-    OfferingSink sink;
-    ShmPeer* peer = nullptr;
-    ASSERT_EQ(sender.open_at(living.text, {}), 0);
-    ASSERT_EQ(sender.find_peer_at(dead.text, &peer), 0);
-    const std::string source = pattern(kLength, 5);
-    std::string destination(kLength, 'x');
-    sink.offered = {.address = reinterpret_cast<uintptr_t>(source.data()), .length = kLength};
-    peer->process = getpid();
-    peer->out.slot().pulls.store(~0u);
-    SharedPullReceiver receiving;
-    for (const bool lives : {true, false}) {
-        if (!lives) {
-            kill(child, SIGKILL);
-            ASSERT_EQ(waitpid(child, nullptr, 0), child);
-        }
-        ASSERT_TRUE(sender.offers(*peer, kLength));
-        receiving.open(peer->out.slot().shared, transfer(kLength, source.data(), destination.data()));
-        sender.progress(sink);
-        EXPECT_FALSE(receiving.claim(true));
-        bool failed = false;
-        EXPECT_TRUE(receiving.is_finished(&failed));
-        EXPECT_EQ(failed, !lives);
-        EXPECT_EQ(destination, lives ? source : std::string(kLength, 'x'));
-        destination.assign(kLength, 'x');
-    }
-}
-
-// A sender in another process that offers a range and makes progress until it is told to stop, or is killed.
-class ShmSharing : public testing::Test {
-protected:
-    static constexpr size_t kMost = (4 << 20) + 4096;
-
-    void SetUp() override {
-        ASSERT_EQ(transport_.open_at(own_.text, {}), 0);
-        source_ = pattern(kMost, 3);  // lies at the same address in the child
-        child_ = fork();
-        if (child_ == 0) _exit(offer());
-        ASSERT_TRUE(progress_until(transport_, sink_, [&] { return !sink_.arrivals.empty(); }));
-        peer_ = sink_.arrivals[0].peer;
-        transport_.offers(*peer_, kMost);  // so it introduces itself
-        ASSERT_TRUE(progress_until(transport_, sink_, [&] { return transport_.can_pull(*peer_); }));
-    }
-    void TearDown() override {
-        kill(child_, SIGKILL);
-        waitpid(child_, nullptr, 0);
-    }
-
-    // The child.
-    int offer() {
-        ShmTransport transport;
-        OfferingSink sink;
-        if (transport.open_at(other_.text, {})) return 1;
-        ShmPeer* peer = nullptr;
-        while (transport.find_peer_at(own_.text, &peer) == -FI_EAGAIN) usleep(100);
-        if (!peer || send_text(transport, *peer, "here") != SendResult::Done) return 2;
-        sink.offered = {.address = reinterpret_cast<uintptr_t>(source_.data()), .length = source_.size()};
-        const pid_t parent = getppid();
-        if (dies_with_chunk()) {
-            transport.offers(*peer, kMost);  // so it introduces itself
-            SharedPullSender claims(peer->out.slot().shared);
-            SharedPull found;
-            while (!claims.find(&found) || !claims.claim()) {
-                if (getppid() != parent) return 3;
-            }
-            raise(SIGKILL);
-        }
-        while (getppid() == parent && sink.downs.empty()) {
-            transport.offers(*peer, kMost);
-            for (int i = 0; i < 1000; ++i) transport.progress(sink);
-            sched_yield();
-        }
-        return 0;
-    }
-
-    // Does it again until it is true, at most for so long. It gives its processor up nowhere: where both processes have
-    // the same one, the child's turns then begin while a transfer is open, too.
-    static bool repeat_until(const std::function<bool()>& done, int milliseconds = 20'000) {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
-        while (!done()) {
-            if (std::chrono::steady_clock::now() > end) return false;
-        }
-        return true;
-    }
-    virtual bool dies_with_chunk() const { return false; }
-
-    int pull(size_t offset, size_t length, char* to) {
-        const iovec remote{.iov_base = source_.data() + offset, .iov_len = length};
-        const iovec local{.iov_base = to, .iov_len = length};
-        peer_->shared.alone = 0;
-        return transport_.pull(*peer_, &remote, 1, &local, 1);
-    }
-
-    Name own_{"reader"}, other_{"helper"};
-    ShmTransport transport_;
-    FakeSink sink_;
-    std::string source_;
-    pid_t child_ = 0;
-    ShmPeer* peer_ = nullptr;
-};
-
-TEST_F(ShmSharing, BothCopyWhatIsPulled) {
-    std::string got(kMost + 8, '\0');
-    int helped = 0;
-    // It helps once it has been introduced, and when it looks in time.
-    for (const size_t length : std::initializer_list<size_t>{65536, 65537, 100'003, 300'000, (1 << 20) + 1, 4 << 20}) {
-        const int before = helped;
-        const auto pulls_it = [&] {
-            const size_t at = length % 7;
-            got.assign(got.size(), '\0');
-            EXPECT_EQ(pull(at, length, got.data() + 3), 0);
-            EXPECT_EQ(memcmp(got.data() + 3, source_.data() + at, length), 0) << length;
-            EXPECT_EQ(got[2], '\0');
-            EXPECT_EQ(got[3 + length], '\0');
-            helped += static_cast<bool>(peer_->shared.receiver.senders());
-            return helped > before || HasFailure();
-        };
-        EXPECT_TRUE(repeat_until(pulls_it)) << length;
-    }
-}
-
-TEST_F(ShmSharing, ASenderThatIsKilledEndsTheWaiting) {
-    std::string got(kMost, '\0');
-    std::thread killer([&] {
-        usleep(30'000 + static_cast<useconds_t>(child_ % 16) * 1000);
-        kill(child_, SIGKILL);
-    });
-    int error = 0;
-    ASSERT_TRUE(repeat_until([&] { return (error = pull(0, kMost, got.data())) != 0; }));
-    killer.join();
-    EXPECT_LT(error, 0);
-    // Nothing comes late.
-    got.assign(kMost, 'x');
-    usleep(20'000);
-    EXPECT_EQ(got, std::string(kMost, 'x'));
-}
-
-class ShmSharingWithOneThatDies : public ShmSharing {
-    bool dies_with_chunk() const override { return true; }
-};
-
-TEST_F(ShmSharingWithOneThatDies, AClaimedChunkOfTheDeadIsNotWaitedFor) {
-    std::string got(kMost, '\0');
-    int error = 0;
-    ASSERT_TRUE(repeat_until([&] { return (error = pull(0, kMost, got.data())) != 0; }));
-    EXPECT_LT(error, 0);
 }
 
 }  // namespace

@@ -54,15 +54,16 @@ int ShmTransport::pull_shared(Peer& peer, const shm::SharedPull& pull) {
         if (!error) error = pull_chunks(peer, pull, mine);
     }
     const shm::ChunkRange others = receiver.senders();
-    count_helped(peer, others.first < others.end);
-    if (!others) return error;
     bool failed = false;
-    const int lost = wait_for_chunks(peer, &failed);
+    const int lost = others ? wait_for_chunks(peer, &failed) : 0;
+    count_helped(peer, others && !failed);
+    if (!others) return error;
     if (error || lost) return error ? error : lost;
     return failed ? pull_chunks(peer, pull, others) : 0;
 }
 
-// A sender that does something else costs this side a system call more, so it is asked less and less often.
+// A sender that does something else, or whose writes fail, costs this side a system call more and more, so it is asked
+// less and less often.
 void ShmTransport::count_helped(Peer& peer, bool helped) {
     ShmSharing& shared = peer.shared;
     if (!helped) {
