@@ -62,6 +62,9 @@ TEST(EvidenceText, NamesErrorsFlagsAndVersions) {
     const auto minus = [](int error) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(-error)); };
     EXPECT_EQ(print_evidence(evidence(Field::call_return, Relation::Equals, minus(61), minus(22))),
               "return is FI_EINVAL, must be FI_ENODATA");
+    EXPECT_EQ(print_evidence(evidence(Field::call_return, Relation::AtMost, 0, 22)),
+              "return is 22, must be at most FI_SUCCESS")
+        << "a positive number is no error";
     EXPECT_EQ(print_evidence(evidence(Field::call_version, Relation::AtMost, 0x10011, 0x10012)),
               "version is 1.18, must be at most 1.17");
     EXPECT_EQ(print_evidence(evidence(Field::call_flags, Relation::Within, 0, 1ULL << 40U)),

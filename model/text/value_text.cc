@@ -245,11 +245,16 @@ std::string print_value(Family family, std::uint64_t value) {
     return is_bits(family) ? print_bits(family, value) : print_enum(family, value);
 }
 
+// A call returns errors as negative numbers; a positive one is none.
+static std::string print_return(std::int64_t value) {
+    return value > 0 ? std::to_string(value) : print_error(static_cast<int>(value));
+}
+
 std::string print_number(Field field, std::uint64_t value) {
     const auto& r = row(field);
     if (r.form == Form::Object) return print_handle(value);
     if (field == Field::call_flags) return print_value(Family::getinfo_flags, value);
-    if (field == Field::call_return) return print_error(static_cast<int>(static_cast<std::int64_t>(value)));
+    if (field == Field::call_return) return print_return(static_cast<std::int64_t>(value));
     if (field == Field::ep_mem_tag_format) return print_hex(value);
     if (is_version(field) && value >= 0x10000 && value <= 0xffffffffU)
         return Version(static_cast<std::uint32_t>(value)).str();
