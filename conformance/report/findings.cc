@@ -19,7 +19,8 @@ using Json = nlohmann::ordered_json;
 
 bool is_less(const ClauseFinding& a, const ClauseFinding& b) {
     const auto key = [](const ClauseFinding& f) {
-        return std::tuple(f.grade(), !f.confirmed, f.shown_by.size(), std::string_view(f.shown_by));
+        return std::tuple(f.grade(), !f.confirmed, f.shown_by.size(), std::string_view(f.shown_by),
+                          std::string_view(f.seen));
     };
     return key(a) < key(b);
 }
@@ -27,6 +28,7 @@ bool is_less(const ClauseFinding& a, const ClauseFinding& b) {
 void add(ClauseFinding& to, const ClauseFinding& more) {
     if (to.by_provider.empty() || is_less(more, to)) {
         to.shown_by = more.shown_by;
+        to.seen = more.seen;
         to.provider = more.provider;
         to.confirmed = more.confirmed;
     }
@@ -44,10 +46,22 @@ std::uint64_t calls_of(const Report& report, const std::string& provider, model:
     return seen;
 }
 
+// Fit to stand between backticks in a line of a page.
+std::string line_of(std::string_view summary) {
+    std::string out = clean(summary);
+    std::replace(out.begin(), out.end(), '\n', ' ');
+    std::replace(out.begin(), out.end(), '`', '\'');
+    return out;
+}
+
 Json breach_json(const Breach& b) { return {{"grade", name(b.grade)}, {"calls", b.calls}}; }
 
 Json clause_json(std::string_view id, const ClauseFinding& f) {
-    Json j = {{"clause", id}, {"providers", Json::object()}, {"case", f.shown_by}, {"confirmed", f.confirmed}};
+    Json j = {{"clause", id},
+              {"providers", Json::object()},
+              {"seen", f.seen},
+              {"case", f.shown_by},
+              {"confirmed", f.confirmed}};
     for (const auto& [provider, breach] : f.by_provider) j["providers"][provider] = breach_json(breach);
     return j;
 }
@@ -69,6 +83,7 @@ bool read_clause(const Json& j, Findings& out, std::string& error) {
         }
         f.by_provider[provider] = {.grade = *grade, .calls = breach.at("calls")};
     }
+    f.seen = j.value("seen", "");
     f.shown_by = j.at("case");
     f.confirmed = j.at("confirmed");
     CaseFile file;
@@ -114,6 +129,7 @@ Findings findings_of(const Report& report) {
         const bool confirmed = d.program && d.program->result == ProgramRun::Result::Shown;
         ClauseFinding one{.by_provider = {{clean(d.provider), {.grade = d.grade, .calls = d.seen}}},
                           .shown_by = print_case(d.shown_by, d.clause),
+                          .seen = line_of(d.summary),
                           .provider = clean(d.provider),
                           .confirmed = confirmed};
         add(out.by_clause[model::clause_text(d.clause).id], one);

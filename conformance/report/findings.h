@@ -22,6 +22,7 @@ struct ClauseFinding {
     std::map<std::string, Breach> by_provider;
     // Of the smallest case among those of the gravest grade; one that its program shows goes first.
     std::string shown_by;    ///< as a case file
+    std::string seen;        ///< what the library did there, and what it should have done; one line
     std::string provider;    ///< of that case
     bool confirmed = false;  ///< a run of its program shows it
 

@@ -80,6 +80,10 @@ std::string breaches_text(const ClauseFinding& f) {
     return out;
 }
 
+std::string seen_text(const ClauseFinding& f) {
+    return f.seen.empty() ? std::string() : fmt::format("* what {} did: `{}`\n", f.provider, f.seen);
+}
+
 // Clauses as rows, providers as columns, the gravest thing that the provider did as cell.
 void add_table(std::string& out, const Findings& findings) {
     out += "## Broken promises by provider\n\n| clause |";
@@ -104,8 +108,8 @@ void add_section(std::string& out, const model::ClauseText& clause, const Clause
         fmt::format_to(std::back_inserter(out), "{}\n\n", w.see.empty() ? w.text : fmt::format("See `{}`.", w.see));
     }
     fmt::format_to(std::back_inserter(out),
-                   "* {} ({})\n* calls that broke it: {}\n* smallest, {} `*-{}.c`:\n\n```\n{}```\n\n", clause.promise,
-                   fmt::join(clause.source, ", "), breaches_text(f),
+                   "* {} ({})\n* calls that broke it: {}\n{}* smallest, {} `*-{}.c`:\n\n```\n{}```\n\n", clause.promise,
+                   fmt::join(clause.source, ", "), breaches_text(f), seen_text(f),
                    f.confirmed ? "shown by its program" : "not shown by its program", case_name(f.provider, clause.id),
                    f.shown_by);
 }

@@ -85,6 +85,13 @@ TEST(Findings, AreShownByTheSmallestCaseOfTheGravestGrade) {
     EXPECT_TRUE(contains(findings_of(two).by_clause.at(kOther).shown_by, "flags=0x8000")) << "its program shows it";
 }
 
+TEST(Findings, SayWhatTheLibraryDidInThatCaseInOneLine) {
+    Report one = of_shm();
+    one.deviations[1].summary = "string is `a`\nb, must be \x01";
+    const std::string page = page_of(findings_of(one));
+    EXPECT_TRUE(contains(page, "* what shm did: `string is 'a' b, must be \\x01`\n* smallest")) << page;
+}
+
 TEST(Findings, AreTheSameBytesInAnyOrderOfTheReports) {
     Findings turned = findings_of(of_tcp());
     merge_findings(turned, findings_of(of_shm()));
