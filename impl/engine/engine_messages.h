@@ -55,13 +55,7 @@ public:
                     const uint64_t first =
                         size | uint64_t{static_cast<uint8_t>(Op)} << 32 | uint64_t{frame_flags} << 40;
                     transport_.send_inline(*peer, first, tag, data, 0, bytes, size);
-                    queue.ring.push_at_hand({.context = context,
-                                             .flags = FI_SEND | (Op == FrameOp::Tagged ? FI_TAGGED : FI_MSG),
-                                             .length = 0,
-                                             .buffer = nullptr,
-                                             .data = 0,
-                                             .tag = 0,
-                                             .source = FI_ADDR_NOTAVAIL});
+                    push_sent<Op>(queue, context);
                     peer->spend(1);
                     if (T::owner_sleeps(*peer) || queue.wait.wanted() || reports.counters[kSlotSend]) [[unlikely]]
                         return sent_inline(*peer);
@@ -209,6 +203,21 @@ public:
 
 private:
     template <FrameOp Op>
+    static constexpr uint64_t kSentFlags = FI_SEND | (Op == FrameOp::Tagged ? FI_TAGGED : FI_MSG);
+
+    // REQUIRES: there is room in the queue's ring.
+    template <FrameOp Op>
+    [[gnu::always_inline]] static void push_sent(CompletionQueue& queue, void* context) {
+        queue.ring.push_at_hand({.context = context,
+                                 .flags = kSentFlags<Op>,
+                                 .length = 0,
+                                 .buffer = nullptr,
+                                 .data = 0,
+                                 .tag = 0,
+                                 .source = FI_ADDR_NOTAVAIL});
+    }
+
+    template <FrameOp Op>
     ssize_t start_sends_of(const Work& work, size_t* started) {
         const uint64_t flags = work.flags | endpoint_->tx_always;
         const uint8_t frame_flags = flags & FI_REMOTE_CQ_DATA ? kFrameHasData : 0;
@@ -240,13 +249,7 @@ private:
             if (!peer->may_send(1) || queue.ring.size() >= queue.size || !transport_.takes_inline(*peer)) break;
             transport_.send_inline(*peer, send->size | kind, send->tag, frame_flags ? send->data : 0, 0, send->bytes,
                                    send->size);
-            queue.ring.push_at_hand({.context = send->context,
-                                     .flags = FI_SEND | (Op == FrameOp::Tagged ? FI_TAGGED : FI_MSG),
-                                     .length = 0,
-                                     .buffer = nullptr,
-                                     .data = 0,
-                                     .tag = 0,
-                                     .source = FI_ADDR_NOTAVAIL});
+            push_sent<Op>(queue, send->context);
             peer->spend(1);
             ++*started;
         }
@@ -313,7 +316,7 @@ private:
             Guard guard(*this);
             if (may_complete(flags) && !is_left_to(to, size) &&
                 try_send<Op>(bytes, size, to, tag, data, frame_flags, flags & FI_MORE)) [[likely]] {
-                reports.transmitted(flags, FI_SEND | (Op == FrameOp::Tagged ? FI_TAGGED : FI_MSG), kSlotSend, context);
+                reports.transmitted(flags, kSentFlags<Op>, kSlotSend, context);
                 return 0;
             }
         }
