@@ -1,7 +1,7 @@
 // An array of equal elements that never move: chunks, each as large as all before it, the first of a given size.
 //
 // 1. An element keeps its address until the object is destroyed, so who found it needs no lock to read it.
-// 2. One thread at a time grows it. Others may call at() for elements that they were told of by a release store that
+// 2. One thread at a time grows it. Others may call at() for elements whose number they have from a release store that
 //    came after grow_to() (AvStore's `extent`).
 // 3. Memory is not cleared.
 #pragma once

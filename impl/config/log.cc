@@ -169,7 +169,7 @@ bool provider_passes(const char* provider) noexcept {
     return settings.providers.passes(provider == nullptr ? kCoreName : std::string_view(provider));
 }
 
-// What an imported logger is told about the provider: that FI_LOG_PROV leaves it out.
+// What an imported logger gets of the provider: that FI_LOG_PROV leaves it out.
 std::uint64_t import_flags(const char* provider) noexcept {
     return provider_passes(provider) ? 0 : std::uint64_t{FI_LOG_PROV_FILTERED};
 }

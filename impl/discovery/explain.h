@@ -7,7 +7,7 @@
 
 namespace selvage::impl {
 
-// Remembers the first mismatch of every provider and endpoint type, to be told if nothing matches at all.
+// Remembers the first mismatch of every provider and endpoint type, to be reported if nothing matches at all.
 class Refusals {
 public:
     Refusals();

@@ -187,7 +187,7 @@ bool depends_on_interfaces(const Query& query) {
 }
 
 // An endpoint type that none of the providers asked for ever offers: no interface can change that, so none is looked
-// at. Whoever listens is told what is offered instead, and that takes the table.
+// at. Whoever reads the log gets what is offered instead, and that takes the table.
 bool requests_a_type_nobody_has(const Query& query) {
     const fi_ep_type type = query.hints.ep.type;
     if (!query.has_hints || type == FI_EP_UNSPEC || query.node || query.service || Refusals::are_wanted()) return false;

@@ -34,8 +34,8 @@ bool has_companions(Match& match, uint64_t requested, uint64_t granted) {
     return true;
 }
 
-// Multi-receive buffers, where messages are received, cost nothing until one is posted. Local and remote reach are told
-// only when neither was asked for: an application that asked for one must not be opened to the other.
+// Multi-receive buffers, where messages are received, cost nothing until one is posted. Local and remote reach are
+// reported only when neither was asked for: an application that asked for one must not be opened to the other.
 uint64_t free_extras(uint64_t requested, uint64_t granted, uint64_t offered) {
     uint64_t extras = granted & FI_RECV ? FI_MULTI_RECV : 0;
     if (!(requested & (FI_LOCAL_COMM | FI_REMOTE_COMM))) extras |= FI_LOCAL_COMM | FI_REMOTE_COMM;

@@ -1,7 +1,7 @@
 // Who copies from or to the memory regions of a domain: the data paths of its endpoints.
 //
 // Invariant: once fi_close(mr) has returned, nobody reads or writes the region's memory on behalf of a peer, and
-// nothing that was stored there afterwards is told to one. It is kept in three steps, for every region that peers may
+// nothing that was stored there afterwards is sent to one. It is kept in three steps, for every region that peers may
 // access:
 //   1. The key leaves the domain's table, so that no new access begins.
 //   2. Each user takes back what it has begun (RegionUser::revoke), with its own lock. Whoever looks a key up and

@@ -65,7 +65,7 @@ struct ConnectionOps {
     int (*accept)(Endpoint& endpoint, ConnectionRequest& request, const void* data, size_t size,
                   ConnectionEvents* events);
     int (*shutdown)(Endpoint& endpoint);
-    // Nothing is left to be told of the connection.
+    // Nothing is left to be reported of the connection.
     bool (*is_down)(Endpoint& endpoint);
     void (*local_name)(Endpoint& endpoint, SocketAddress* out);
 };

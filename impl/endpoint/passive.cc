@@ -168,7 +168,7 @@ bool interface_of(const Fabric& fabric, SocketAddress* out) {
     return false;
 }
 
-// Where it listens, and what peers are told who ask for its name while that is the wildcard.
+// Where it listens, and what peers get who ask for its name while that is the wildcard.
 bool take_addresses(PassiveEndpoint& endpoint, const fi_info& info) {
     const bool known = interface_of(*endpoint.fabric, &endpoint.interface);
     endpoint.address = endpoint.interface;

@@ -10,8 +10,8 @@
 
 namespace selvage::impl {
 
-// Long messages of one range: read by the receiver's device, or sent by the sender's. Receives are told from operations
-// by a bit of the token that no index has.
+// Long messages of one range: read by the receiver's device, or sent by the sender's. Receives are distinguished from
+// operations by a bit of the token that no index has.
 inline constexpr uint64_t kFetchToken = uint64_t{1} << 31;
 
 template <Transport T, bool Locked>

@@ -9,7 +9,8 @@ EngineOptions engine_options(const Endpoint& endpoint) {
     constexpr uint64_t kWritesAfterReads = FI_ORDER_WAR | FI_ORDER_RMA_WAR | FI_ORDER_ATOMIC_WAR;
     constexpr uint64_t kAfterWrites = FI_ORDER_RAW | FI_ORDER_WAW | FI_ORDER_SAW | FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAW |
                                       FI_ORDER_ATOMIC_RAW | FI_ORDER_ATOMIC_WAW;
-    // A write of the device may overtake a message that is still to be placed, and its target hears nothing of it.
+    // A write of the device may overtake a message that is still to be placed, and its target's processor is not
+    // notified.
     constexpr uint64_t kAfterSends = FI_ORDER_RAS | FI_ORDER_WAS;
     constexpr uint64_t kAccesses = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAR | FI_ORDER_WAW | FI_ORDER_RMA_RAR |
                                    FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW | FI_ORDER_ATOMIC_RAR |

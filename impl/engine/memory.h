@@ -51,7 +51,7 @@ struct Resolved {
 int resolve_targets(Domain& domain, bool locked, const Target* targets, size_t count, uint64_t access, Resolved* out);
 // The same for a target that is one piece of memory, as most are: its first byte, or nullptr when it is anything else.
 std::byte* resolve_piece(Domain& domain, bool locked, const Target& target, uint64_t access);
-// The counters that are bound to the regions, told of a write.
+// The counters that are bound to the regions, which count a write.
 void count_region_writes(Domain& domain, bool locked, const Target* targets, size_t count);
 
 }  // namespace selvage::impl

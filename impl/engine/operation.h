@@ -153,8 +153,8 @@ struct Transmit : TransmitState, TransmitBytes {
     }
 };
 
-// Receive::flags: some of its memory is a device's. No flag of an operation is this bit, and a plain receive is told
-// from others by one test.
+// Receive::flags: some of its memory is a device's. No flag of an operation is this bit, and one test distinguishes a
+// plain receive from others.
 inline constexpr uint64_t kOnHmem = FI_REMOTE_WRITE;
 
 // The same: it fills a buffer of the library with a message that is to be notified (buffered_receives.h).
@@ -207,7 +207,7 @@ struct Unexpected {
         None,      // it waits for a receive, or is claimed
         Queued,    // to be notified: earlier messages are before it, or the budget is used up
         Filling,   // the same; its bytes are on their way
-        Notified,  // the application has been told, and is to claim or discard it
+        Notified,  // the application has been notified, and is to claim or discard it
     };
 
     Unexpected* next;

@@ -1,4 +1,4 @@
-// Targets of operations with FI_COMMIT_COMPLETE (fi_cq(3)): what they write is made durable before anybody is told.
+// Targets of operations with FI_COMMIT_COMPLETE (fi_cq(3)): what they write is made durable before it is reported.
 //
 // A region takes such operations if it was registered with FI_RMA_PMEM, which only memory does that is durable
 // (domain/persistent_memory.h). Called with the engine's lock; a flush takes as long as the storage takes.

@@ -113,7 +113,7 @@ void Receiver::report_failure(const Completion& completion, uint64_t length, int
 
 bool Receiver::place(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase* peer) {
     if (order_ && is_ordered(*receive)) [[unlikely]] {
-        // Others have to complete before: placed now, told later.
+        // Others have to complete before: placed now, reported later.
         PeerState* state = peer ? state_of(*peer) : nullptr;
         bool open = false;
         Receive* part = state ? fetching(receive, message, *state, &open) : nullptr;
@@ -213,7 +213,7 @@ bool Receiver::place_announced(Receive* receive, const Arrival& message, PeerBas
     bool open = false;
     Receive* part = state ? fetching(receive, message, *state, &open) : nullptr;
     if (!part) {
-        // Nothing can be kept of it: both sides are told.
+        // Nothing can be kept of it: both sides get an error.
         reply(peer, message.reply_id, FI_ENOMEM);
         report(message, receive->context, receive->flags & kReported, nullptr, 0, FI_ENOMEM, &peer);
         if (receive->flags & FI_MULTI_RECV) return true;

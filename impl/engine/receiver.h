@@ -254,7 +254,8 @@ protected:
     bool announced(Arrival& message, PeerBase& peer, const LocalRange* ranges, size_t count);
     // A receive for a message that takes its time to arrive: the posted one, or a part of a multi-receive buffer.
     Receive* fetching(Receive* receive, const Arrival& message, PeerState& state, bool* open);
-    // Every byte that was wanted is here: the sender is told, where it waits for that, and the receive is complete.
+    // Every byte that was wanted is here: it is acknowledged, where the sender waits for that, and the receive is
+    // complete.
     void receive_placed(Receive* receive, bool answers) {
         if (receive->flags & kForBuffer) [[unlikely]]
             return buffer_filled(receive);
@@ -320,7 +321,7 @@ private:
     // A receive into one of the library's buffers has all that it was for, or nothing more will come.
     void buffer_filled(Receive* receive);
     void buffer_lost(Receive* receive, int error);
-    // A message that was to be notified cannot be: whoever waits for it is told.
+    // A message that was to be notified cannot be: whoever waits for it gets an error.
     void buffering_failed(Unexpected* message, int error);
     // Its record goes.
     void free_unexpected(Unexpected* message);

@@ -122,7 +122,7 @@ int set_option(fid* descriptor, int level, int option, const void* value, size_t
     return 0;
 }
 
-// No transport can be told here what was posted, so a peek sees what the endpoints' last progress brought.
+// No transport gets what was posted here, so a peek sees what the endpoints' last progress brought.
 constexpr fi_ops_msg message_table() {
     fi_ops_msg table = answering_msg<-FI_ENOSYS>();
     table.recv = recv;

@@ -10,7 +10,7 @@
 namespace selvage::impl {
 namespace {
 
-// What is told at the end: the counters that only go up.
+// What is printed at the end: the counters that only go up.
 struct Listed {
     Stat stat;
     const char* name;  // as in docs/formats.md

@@ -18,7 +18,7 @@ public:
     InterfaceWatch(const InterfaceWatch&) = delete;
     InterfaceWatch& operator=(const InterfaceWatch&) = delete;
 
-    // True when something may have changed, when that cannot be told, and on the first call. To be asked before the
+    // True when something may have changed, when that cannot be known, and on the first call. To be asked before the
     // interfaces are read, so that a change during the reading is reported next time.
     bool changed();
     // In a child after fork: the parent's socket is not ours to read.

@@ -31,7 +31,7 @@ public:
     Dial(const Dial&) = delete;
     Dial& operator=(const Dial&) = delete;
 
-    // 0, or a negative fabric errno when nothing can be tried now. That nobody is there is told by advance().
+    // 0, or a negative fabric errno when nothing can be tried now. That nobody is there is reported by advance().
     int start(const SocketAddress& from, const SocketAddress& to, const Note& hello);
     Step advance(const Key& key);
     // What epoll should wake for.
@@ -69,7 +69,7 @@ private:
     Transcript transcript_{};
 };
 
-// What an application is told of a refusal: a positive fabric errno.
+// What an application gets for a refusal: a positive fabric errno.
 int error_of(Refusal refusal);
 
 }  // namespace selvage::impl::net

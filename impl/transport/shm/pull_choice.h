@@ -12,7 +12,7 @@
 // there are processors each time costs turns of the scheduler, and all that is measured there is how long others ran.
 // So for these the kernel comes first, and the ring is not tried where other threads ran in half of the spans or more.
 //
-// Private to the endpoint that reads; its word() is what the peer is told. No thread of its own, no clock of its own.
+// Private to the endpoint that reads; its word() is published to the peer. No thread of its own, no clock of its own.
 #pragma once
 
 #include <algorithm>
@@ -56,7 +56,7 @@ public:
         word_ = 0;
     }
 
-    // A transfer of `length` bytes, at least kPullMin, has come. Whether finished() is to be told when.
+    // A transfer of `length` bytes, at least kPullMin, has come. Whether finished() is to be called with its time.
     bool counts(uint64_t length) {
         const unsigned c = pull_class(length);
         const uint32_t transfers = ++classes_[c].transfers;

@@ -141,7 +141,7 @@ enum class RingPhase : uint8_t {
 struct Inbound {
     std::byte* lines = nullptr;
     uint64_t position = 0;  // where the next frame begins
-    uint64_t returned = 0;  // what the producer was told of it
+    uint64_t returned = 0;  // what of it was published to the producer
     uint32_t index = 0;     // of the slot
     uint32_t idle = 0;      // polls in a row that found nothing
     bool hot = false;       // polled by every progress

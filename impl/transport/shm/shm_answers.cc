@@ -23,8 +23,8 @@ bool ShmTransport::send_answer(Peer& peer, const Frame& frame) {
     peer.slot_answers.written = static_cast<uint32_t>(out.position);
     shm::full_fence();
     if (slot.answers_closed.load(std::memory_order_relaxed)) {
-        // The sender may have looked for the last time before that. It is told of its answers when it is entered: now,
-        // or when there is room for that (wait_for_room).
+        // The sender may have looked for the last time before that. It is notified of its answers when it is entered:
+        // now, or when there is room for that (wait_for_room).
         peer.slot_answers.writable = false;
         static_cast<void>(make_room(peer, 1));
     }
@@ -64,7 +64,7 @@ bool ShmTransport::keeps_awaiting(Peer& peer, unsigned taken) {
     return close_answers(peer);
 }
 
-// From now on the owner of the slot enters this side's region to be heard. True: there is an answer from before.
+// From now on the owner of the slot enters this side's region to send. True: there is an answer from before.
 bool ShmTransport::close_answers(Peer& peer) {
     SlotControl& slot = *peer.remote.slot;
     slot.answers_closed.store(1, std::memory_order_relaxed);

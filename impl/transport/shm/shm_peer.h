@@ -56,7 +56,7 @@ struct alignas(64) ShmPeer : PeerBase {
     uint8_t instance[shm::kIdBytes] = {};
     char text[kShmTextMax] = {};
     // Reading its memory (shm_pull.cc).
-    bool introduced = false;   // it was told who we are, or need not be
+    bool introduced = false;   // it was sent this side's introduction, or needs none
     pid_t process = 0;         // that fills the ring we read, and may be read; 0: none
     uint64_t instance_at = 0;  // where its instance id lies in that process, as it says
     shm::PullChoice choice;

@@ -289,7 +289,7 @@ void ShmTransport::release(Peer& peer) {
     peer.long_out.active = peer.long_in.active = false;
     if (peer.in.lines) {
         by_slot_[peer.in.index] = nullptr;
-        // A sender that lives has to hear of it, and keeps the slot until it left: accept() sees to that.
+        // A sender that lives has to be notified, and keeps the slot until it left: accept() sees to that.
         const bool held = region_.slot_is_held(peer.in.index);
         if (held) {
             // Without a ring of its own, this is how it tells an orderly close at once.

@@ -10,7 +10,7 @@
 // that arrives before a receive is posted waits in the socket, whose buffer the kernel bounds; what finds no room there
 // is lost. A datagram of any length and origin does no more than take a receive.
 //
-// Errors: the socket is not connected and asks for no errors of the network (IP_RECVERR), so no call is told what
+// Errors: the socket is not connected and asks for no errors of the network (IP_RECVERR), so no call reports what
 // became of an earlier datagram. A send that the kernel refuses fails by itself.
 //
 // Multicast groups are in groups.h. The calls of the application are in udp_calls.cc, the rest in udp_path.cc.

@@ -19,7 +19,7 @@ struct DevicePort {
 };
 
 // Whether the folder (/sys/class/infiniband) has an entry: 0; -FI_ENODEV when it has none or does not exist, which
-// costs one failed look-up; or another negative fabric errno when that cannot be told now.
+// costs one failed look-up; or another negative fabric errno when that cannot be known now.
 int any_device(const char* folder);
 
 // Asks rdma_cm about addresses. One channel for the life of the object.

@@ -42,7 +42,7 @@ public:
     // To the other end's pair: as the connection beside it. False: the device refused.
     bool connect(const LaneNumbers& theirs);
     bool is_connected() const { return connected_; }
-    // Whether the other end was told of it.
+    // Whether it was sent to the other end.
     bool announced = false;
 
     bool has_room() const { return placements_posted_ - placements_taken_ < kLaneMessages; }

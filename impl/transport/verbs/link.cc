@@ -97,7 +97,7 @@ bool Link::repost() {
 
 // Has a receive of its own at the other end, and a place of its own here.
 bool Link::send_credits(bool marker) {
-    if (posted() == kPosted) return true;  // told later, with a frame or when there is a place again
+    if (posted() == kPosted) return true;  // sent later, with a frame or when there is a place again
     ibv_send_wr& request = next_request(0, marker);
     request.opcode = IBV_WR_SEND_WITH_IMM;
     request.imm_data = word(Word::Return);

@@ -149,7 +149,7 @@ public:
     bool send_note(const void* bytes, size_t size, Word kind = Word::Note);
     // Requests that wait for others leave now.
     bool flush() { return !chained_ || push(); }
-    // The other end should hear of its credits now: by a message of their own.
+    // The other end should get its credits now: by a message of their own.
     bool owes() const { return owed_ >= kCreditsOwed; }
     bool send_credits_now() { return send_credits(false); }
     // There must be access_room(), with data also a credit. False: this access cannot be given to the device; nothing

@@ -1,6 +1,6 @@
 // Whether addresses still have the pages behind them that a device was given.
 //
-// A device goes on with the pages that it was told to use, whatever the process does to its addresses afterwards:
+// A device goes on with the pages that it was given, whatever the process does to its addresses afterwards:
 // munmap, mremap, madvise, a mapping on top. The kernel tells of these by a userfaultfd, on which ranges are put
 // without any fault being asked for; whoever changes such a range waits until the event has been read. A thread reads,
 // and holds a lock from before the event is read until it is noted. So a change that has returned is seen by every
@@ -31,7 +31,7 @@ public:
     PageWatch& operator=(const PageWatch&) = delete;
 
     // Watches every page of a range: its number, until remove(). kNone: there is no room, it is watched by somebody
-    // else, or it is memory of which not every change is told.
+    // else, or it is memory of which not every change is reported.
     int add(uintptr_t start, size_t length);
     void remove(int number);
     // Nothing has changed since add().
@@ -40,7 +40,7 @@ public:
     uint32_t changes() const { return changes_.load(std::memory_order_relaxed); }
 
     // Whether the pages of a range are the process's own. Files and memory that is shared can lose theirs from
-    // elsewhere, of which nothing is told. Pages that were never touched are nobody's: `all_there` asks for none of
+    // elsewhere, of which nothing is reported. Pages that were never touched are nobody's: `all_there` asks for none of
     // these.
     bool is_private(uintptr_t start, size_t length, bool all_there) const;
 

@@ -390,7 +390,7 @@ void VerbsTransport::on_answer(Call& call, const Note& note) {
     raise(*call.peer, call);
 }
 
-// The reason is told over the connection, which ends when it has arrived.
+// The reason is sent over the connection, which ends when it has arrived.
 void VerbsTransport::turn_away(Call& call, Refusal refusal) {
     if (refusal == Refusal::Key || refusal == Refusal::Busy) add_stat(stat_, Stat::Refused);
     if (call.peer) {

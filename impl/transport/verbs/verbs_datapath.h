@@ -86,7 +86,7 @@ template <typename Sink>
 void VerbsTransport::take_sent(Sink& sink, Call& call, const ibv_wc& completion, uint16_t number) {
     const bool good = completion.status == IBV_WC_SUCCESS;
     // With a queue pair that failed, nothing is known of what came before but was not signalled; all of it ends with
-    // the peer. The access that is to blame is told why.
+    // the peer. The access that is to blame gets the reason.
     if (!good) {
         const bool flushed = completion.status == IBV_WC_WR_FLUSH_ERR;
         void* token = flushed ? nullptr : call.link.token_at(number);

@@ -64,7 +64,7 @@ int DatagramPath::open_queues(Endpoint& endpoint) {
     return pair_.open({.device = &device, .own = own, .sends = sends, .receives = buffers_});
 }
 
-// An identifier of the connection manager, bound to the interface, hears of the end of its device.
+// An identifier of the connection manager, bound to the interface, gets the event of the end of its device.
 int DatagramPath::open_events(const Endpoint& endpoint) {
     channel_ = library_->create_event_channel();
     if (!channel_) return as_error(errno);
@@ -233,7 +233,7 @@ void DatagramPath::fail_all(int error) {
     fail_receives(error);
 }
 
-// The device stopped the queue pair over one request. What it has told till then is taken first.
+// The device stopped the queue pair over one request. What it has reported till then is taken first.
 void DatagramPath::restart() {
     for (int i = 0; i < kLastLooks && take_some(); ++i) continue;
     broken_ = false;
@@ -275,7 +275,7 @@ bool DatagramPath::arm() {
         broken_ = true;
         return false;
     }
-    // What came before the request is not told of.
+    // What came before the request is not reported.
     stash_count_ = std::max(ibv_poll_cq(pair_.completions(), kPoll, stash_), 0);
     // Whoever wakes looks for the end of the device, too.
     rounds_ = kRoundsPerLook - 1;

@@ -109,7 +109,7 @@ int DatagramPair::start() {
 
 bool DatagramPair::reset() {
     if (change(IBV_QPS_RESET, 0)) return false;
-    // What the device has told of the requests so far concerns nobody any more.
+    // What the device has reported of the requests so far concerns nobody any more.
     ibv_wc dropped[kRepostMax];
     while (ibv_poll_cq(completions_, kRepostMax, dropped) > 0) continue;
     generation_ = (generation_ + 1) & (UINT32_MAX >> 1);

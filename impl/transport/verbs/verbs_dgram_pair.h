@@ -1,7 +1,7 @@
 // The device's side of an endpoint for datagrams: a queue pair (UD), its completion queue, and registered buffers.
 //
 // Sending. A short datagram goes inline; others are copied into the send buffer of their request. Requests complete in
-// the order of posting, and each one is signalled: what the application is told, and when a buffer or a handle is free,
+// the order of posting, and each one is signalled: what the application gets, and when a buffer or a handle is free,
 // needs no further bookkeeping. Receiving. Every buffer is posted, or holds a datagram that somebody looks at; the
 // device drops what finds no buffer. The buffers have room for the route header in front, so the application's need
 // not.

@@ -10,8 +10,8 @@
 namespace selvage::impl {
 namespace {
 
-// Other endpoints may go to the device for this one's memory where the engine need not hear of it: under keys that the
-// library chose, with both permissions, and without events.
+// Other endpoints may go to the device for this one's memory where the engine need not be notified of it: under keys
+// that the library chose, with both permissions, and without events.
 uint8_t features_of(const Endpoint& endpoint) {
     const Domain& domain = *endpoint.domain;
     constexpr uint64_t kBoth = FI_REMOTE_READ | FI_REMOTE_WRITE;

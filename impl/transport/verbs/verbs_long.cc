@@ -68,7 +68,7 @@ void VerbsTransport::on_lane(Call& call, const std::byte* bytes, size_t size) {
     memcpy(&theirs, bytes, sizeof theirs);
     Lane* lane = lane_of(call);
     if (!lane || lane->connect(theirs)) return;
-    // There are devices whose pairs are connected in other ways. The other end may have been told, and fails alike.
+    // There are devices whose pairs are connected in other ways. The other end may have been notified, and fails alike.
     if (lane->announced) return;
     close_lane(call);
     call.laneless = true;

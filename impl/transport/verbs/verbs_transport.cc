@@ -348,7 +348,7 @@ bool VerbsTransport::arm() {
     void* context;
     while (library.get_cq_event(wakes_, &queue, &context) == 0) library.ack_cq_events(queue, 1);
     if (ibv_req_notify_cq(completions_, 0)) return gone_;
-    // What came before the request is not told of.
+    // What came before the request is not reported.
     const int count = ibv_poll_cq(completions_, verbs::kPoll, stash_);
     stash_count_ = std::max(count, 0);
     // Whoever wakes looks at connections, too.

@@ -92,7 +92,7 @@ public:
     const SocketAddress& address() const { return address_; }
     int peer_at(const SocketAddress& address, Peer** out);
 
-    // FI_EP_MSG. `events` hears of the outcome, in a later progress.
+    // FI_EP_MSG. `events` gets the outcome, in a later progress.
     int connect_to(const SocketAddress& to, const uint8_t* data, size_t size, ConnectionEvents* events);
     // Answers a caller, and takes it over whatever comes of it.
     int adopt(verbs::PendingConnection* caller, const uint8_t* data, size_t size, ConnectionEvents* events);
