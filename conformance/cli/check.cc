@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "conformance/base/kernel_symbols.h"
 #include "conformance/base/terminal.h"
 #include "conformance/base/whole_file.h"
 #include "conformance/case/case_text.h"
@@ -269,6 +270,7 @@ int check_as(Options& options, const Role& role) {
 }
 
 int check(Options& options) {
+    const KernelSymbols symbols;  // for all processes that are started from here on
     Role role;
     std::string error;
     if (!find_role(options.peer, options.agent, role, error)) return could_not_run(error);

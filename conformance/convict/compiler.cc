@@ -84,20 +84,30 @@ std::optional<Compiler> Compiler::find(const std::string& command, std::string& 
     return out;
 }
 
-std::string Compiler::compile(const std::string& source, const std::string& library, const std::string& program,
-                              const std::string& directory) const {
+std::string Compiler::run(std::initializer_list<const char*> options, const std::vector<std::string>& files,
+                          const std::string& directory) const {
     BoundedCommand command;
     command.arguments = words_;
-    // Symbols that the library itself lacks are its own affair.
-    for (const char* option : {"-O0", "-w", "-pthread", "-Wl,--allow-shlib-undefined", "-o"})
-        command.arguments.emplace_back(option);
-    command.arguments.insert(command.arguments.end(), {program, source, library});
+    for (const char* option : options) command.arguments.emplace_back(option);
+    command.arguments.emplace_back("-o");
+    command.arguments.insert(command.arguments.end(), files.begin(), files.end());
     command.environment = own_environment();
     set_variable(command.environment, "LC_ALL", "C");
     command.directory = directory;
     command.limit = kLimit * patience_factor();
     const std::string why = why_it_failed(run_bounded(command));
     return why.empty() ? why : name_ + " " + why;
+}
+
+std::string Compiler::compile(const std::string& source, const std::string& library, const std::string& program,
+                              const std::string& directory) const {
+    // Symbols that the library itself lacks are its own affair.
+    return run({"-O0", "-w", "-pthread", "-Wl,--allow-shlib-undefined"}, {program, source, library}, directory);
+}
+
+bool Compiler::compile_preloaded(const std::string& source, const std::string& library,
+                                 const std::string& directory) const {
+    return run({"-O1", "-w", "-fPIC", "-shared"}, {library, source}, directory).empty();
 }
 
 }  // namespace selvage::conformance

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "conformance/base/kernel_symbols.h"
 #include "conformance/base/tunables.h"
 #include "conformance/convict/bounded_run.h"
 #include "conformance/convict/scratch.h"
@@ -90,7 +91,7 @@ public:
                                             [](const std::string& e) { return e.starts_with("LD_PRELOAD="); });
         const std::string others = preloaded != environment_.end() ? preloaded->substr(11) + ":" : "";
         // Whatever name the program knows the library by, this very file is loaded already.
-        set_variable(environment_, "LD_PRELOAD", others + library_);
+        set_variable(environment_, "LD_PRELOAD", others + shared_symbols() + library_);
         std::erase(environment_, std::string(kTunables) + "=" + kHugePages);
         // As in the kit itself (TestContext::open): no answers of name servers.
         if (std::none_of(environment_.begin(), environment_.end(),
@@ -110,6 +111,13 @@ public:
     }
 
 private:
+    // A library by which programs read the run's copy of the symbols, and a colon; empty: each asks the kernel.
+    [[nodiscard]] std::string shared_symbols() const {
+        const std::string source = scratch_.path("kernel_symbols_hook.c"), made = scratch_.path("kernel_symbols.so");
+        std::ofstream(source, std::ios::binary) << kernel_symbols_hook();
+        return compiler_.compile_preloaded(source, made, scratch_.path()) ? made + ":" : "";
+    }
+
     [[nodiscard]] ProgramRun compile_and_run(const Deviation& finding) const {
         const ScratchDirectory own(scratch_.path());
         const std::string source = own.path("program.c"), program = own.path("program");

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "conformance/base/kernel_symbols.h"
 #include "conformance/case/case_text.h"
 #include "conformance/convict/bounded_run.h"
 #include "conformance/convict/convict.h"
@@ -251,6 +252,18 @@ TEST(Convict, AFindingWhoseProgramDoesNotShowItIsIntermittent) {
     EXPECT_EQ(r.deviations[2].grade, Grade::Disputed) << "of those that do not count the grade says what is disputed";
     EXPECT_EQ(r.deviations[2].program->result, Result::NotShown);
     EXPECT_EQ(programs_text(r), "0 of 3 findings are shown by their C programs, 2 are not, 1 cannot be told by theirs");
+}
+
+// As the kit itself (kernel_symbols_test.cc).
+TEST(Convict, AProgramReadsTheSymbolsOfTheKernelFromTheCopyOfTheRun) {
+    if (access("/proc/kallsyms", R_OK) != 0) GTEST_SKIP() << "no /proc/kallsyms";
+    const KernelSymbols symbols;
+    const auto r = convicted({finding(Grade::Violation,
+                                      "#include <stdio.h>\n#include <sys/stat.h>\nint main(void)\n{\n"
+                                      "\tFILE *f = fopen(\"/proc/kallsyms\", \"r\");\n\tstruct stat s;\n\n"
+                                      "\tif (!f || fstat(fileno(f), &s) || s.st_size == 0)\n\t\treturn 0;\n"
+                                      "\tputs(\"broken\");\n\treturn 1;\n}\n")});
+    EXPECT_EQ(program_text(*r.deviations[0].program), "its program shows it (exits with 1)");
 }
 
 TEST(Convict, AProgramThatSaysThatNoneOfItsRunsCanTellIsRunOnce) {
