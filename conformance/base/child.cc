@@ -142,7 +142,8 @@ void sign_of_life() {
 /// One child, from fork to burial.
 class ChildRun {
 public:
-    ChildRun(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet);
+    ChildRun(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet,
+             std::chrono::milliseconds busy = {});
     ~ChildRun();
     ChildRun(const ChildRun&) = delete;
     ChildRun& operator=(const ChildRun&) = delete;
@@ -163,16 +164,19 @@ private:
     Slot slot_;
     Records records_;
     std::chrono::milliseconds quiet_;
+    std::chrono::milliseconds busy_;  // 0: no limit
     pid_t pid_ = -1;
     int pipe_ = -1;
     bool hung_ = false;
     std::uint64_t last_beat_ = 0;
     Clock::time_point alive_at_ = Clock::now();
+    std::chrono::nanoseconds worked_{};  // until then
     Starved starved_{0};
 };
 
-ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet)
-    : quiet_(quiet * patience_factor()) {
+ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet,
+                   std::chrono::milliseconds busy)
+    : quiet_(quiet * patience_factor()), busy_(busy * patience_factor()) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) fail("pipe");
     std::fflush(nullptr);  // else a library that calls exit would print our buffers again
@@ -220,6 +224,7 @@ void ChildRun::be_child(const std::function<void(Channel&)>& work, int fd, pid_t
 
 void ChildRun::note_life() {
     alive_at_ = Clock::now();
+    if (busy_.count() > 0) worked_ = work_of(pid_);
     sign_of_life();
 }
 
@@ -233,6 +238,7 @@ bool ChildRun::silent_for_too_long() {
     } else {
         alive_at_ += stood;
     }
+    if (busy_.count() > 0 && work_of(pid_) - worked_ > busy_) return true;
     return Clock::now() - alive_at_ > quiet_;
 }
 
@@ -326,8 +332,8 @@ bool Child::receive(const std::function<void(std::string_view)>& receive) { retu
 Ending Child::end() { return run_->end(); }
 
 Ending run_in_child(const std::function<void(Channel&)>& work, const std::function<void(std::string_view)>& receive,
-                    std::chrono::milliseconds quiet) {
-    return ChildRun(work, quiet).watch(receive);
+                    std::chrono::milliseconds quiet, std::chrono::milliseconds busy) {
+    return ChildRun(work, quiet, busy).watch(receive);
 }
 
 }  // namespace selvage::conformance

@@ -80,7 +80,9 @@ private:
 /// A child that waits for a child of its own lives as long as that one shows signs of life.
 /// @param quiet the longest time without a sign of life (doing, send or sign_of_life) before the child is killed, on a
 /// machine whose patience_factor() is 1.
+/// @param busy if not 0, the longest time on a processor without one, which is over sooner where it spins.  It is of
+/// the child alone, and not of those that it has started.
 Ending run_in_child(const std::function<void(Channel&)>& work, const std::function<void(std::string_view)>& receive,
-                    std::chrono::milliseconds quiet);
+                    std::chrono::milliseconds quiet, std::chrono::milliseconds busy = {});
 
 }  // namespace selvage::conformance

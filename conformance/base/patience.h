@@ -4,9 +4,13 @@
 // one), or that do many other things.  Any thread.
 #pragma once
 
+#include <chrono>
 #include <cstdlib>
 
 namespace selvage::conformance {
+
+/// A call that works on a processor for so long and does not come back hangs, if it waits for nothing.
+inline constexpr std::chrono::milliseconds kLongestWork{700};
 
 inline unsigned patience_factor() {
     const char* const value = std::getenv("SELVAGE_PATIENCE");

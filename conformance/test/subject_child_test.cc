@@ -76,6 +76,38 @@ TEST(Child, KillsWhatHangs) {
     }
 }
 
+void spin_for(milliseconds time) {
+    for (const auto until = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < until;)
+        continue;
+}
+
+// In a child that may be silent for a minute, but work without a sign of life for so long only.
+Ending with_work_limit(milliseconds busy, const std::function<void(Channel&)>& work) {
+    return run_in_child(
+        work, [](std::string_view) {}, std::chrono::seconds(60), busy);
+}
+
+TEST(Child, IsKilledOnceItHasWorkedForTooLongWithoutASignOfLife) {
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(with_work_limit(milliseconds(300), [](Channel&) { spin_for(std::chrono::minutes(1)); }).kind, Kind::Hung);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(30));
+}
+
+TEST(Child, SleepIsNoWorkAndASignOfLifeBeginsItAnew) {
+    const Ending slept = with_work_limit(milliseconds(100), [](Channel&) {
+        const timespec nap = {0, 400'000'000};
+        nanosleep(&nap, nullptr);
+    });
+    EXPECT_EQ(slept.kind, Kind::Done);
+    const Ending lived = with_work_limit(milliseconds(400), [](Channel& c) {
+        for (unsigned i = 0; i < 10; ++i) {
+            spin_for(milliseconds(100));
+            c.doing(i);
+        }
+    });
+    EXPECT_EQ(lived.kind, Kind::Done);
+}
+
 void pin_to_one_processor() {
     cpu_set_t all, one;
     CPU_ZERO(&one);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "conformance/base/patience.h"
 #include "conformance/drive/probe.h"
 #include "conformance/harness/codec.h"
 #include "conformance/runtime/group.h"
@@ -22,6 +23,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kInVain{1500};
 // The longest of one call on an object of its own, whose longest wait is for two seconds.
 constexpr std::chrono::milliseconds kOneCall{4000};
+// Work of the one that may spend those on a processor.
+constexpr std::chrono::milliseconds kWaitingWork = std::chrono::milliseconds(2000) + kLongestWork;
 
 static_assert(MEMBERS == kMostMembers && VALUES == kMostGroupValues && FACTS == kGroupFacts);
 static_assert(STORED == static_cast<int>(GroupFact::Stored) && ENTRIES == static_cast<int>(GroupFact::Entries));
@@ -114,14 +117,25 @@ GroupSeen parse(const Shared& shared, const Ending& ending) {
     return out;
 }
 
+// As run_in_child has them.
+struct Limits {
+    std::chrono::milliseconds quiet, busy;
+};
+
+Limits limits_of(TestContext& context, const GroupScript& s) {
+    if (s.act != GroupAct::Calls) return {context.groups().of_a_call(), {}};
+    return {kOneCall, s.call == ObjectCall::QueueSignal ? kWaitingWork : kLongestWork};
+}
+
 }  // namespace
 
 void probe_group(TestContext& context, const Case& c, Tally& tally, std::vector<Because>& broken) {
     const SharedMemory shared;
     if (shared.get() == nullptr) return;
     const auto began = Clock::now();
+    const Limits limits = limits_of(context, c.group);
     const Ending ending = run_in_child([&](Channel&) { run_in(context, c, *shared.get()); }, [](std::string_view) {},
-                                       c.group.act == GroupAct::Calls ? kOneCall : context.groups().of_a_call());
+                                       limits.quiet, limits.busy);
     const auto took = Clock::now() - began;
     const Answer answer = context.single().issue(c.first).answer;
     const int entry = shared.get()->entry;

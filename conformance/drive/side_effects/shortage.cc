@@ -1,6 +1,7 @@
 // Calls one of whose allocations fails.
 #include <cstring>
 
+#include "conformance/base/patience.h"
 #include "conformance/drive/side_effects/watch.h"
 
 namespace selvage::conformance {
@@ -50,7 +51,7 @@ void watch_shortage(Watch& w, const Info* original, Work&& work) {
         [&](std::string_view record) {
             if (record.size() == sizeof seen) std::memcpy(&seen, record.data(), sizeof seen);
         },
-        kPatience);
+        kPatience, kLongestWork);
     const bool died = ending.kind != Ending::Kind::Done;
     if (!died && !seen.reached) return;  // the call needs fewer allocations
     if (ending.kind == Ending::Kind::Hung) hangs.push_back(w.shown());

@@ -40,8 +40,7 @@ constexpr unsigned kFirstLifetime = 1;
 constexpr std::array<unsigned, 2> kLifetimes = {8, 32};
 constexpr std::size_t kLossByHanging = 32;
 constexpr std::size_t kMostLosses = 6000;  // before only what is known is told
-// A call does not come back: it works for so long (others may take most of the machine), or sleeps for so long.
-constexpr std::chrono::milliseconds kLongWork{700};
+// A call does not come back: it works for kLongestWork (others may take most of the machine), or sleeps for so long.
 constexpr std::chrono::milliseconds kLongSleep{6000};
 // The same where one is known not to, or where the library is known to hang: then it is looked at again with patience.
 constexpr std::chrono::milliseconds kKnownWork{150};
@@ -352,7 +351,7 @@ bool Worker::awaited() const {
     using Clock = std::chrono::steady_clock;
     const auto longest_work = [this] {
         const auto known = state_->phase == Phase::Running ? kKnownWorkRunning : kKnownWork;
-        return (is_quick() ? known : kLongWork) * patience_factor();
+        return (is_quick() ? known : kLongestWork) * patience_factor();
     };
     const auto longest_sleep = [this] { return (is_quick() ? kKnownSleep : kLongSleep) * patience_factor(); };
     pollfd waiting = {fd_, POLLIN, 0};
