@@ -35,6 +35,9 @@ enum {
     OBJECTS = 16
 };
 
+/* CALLS: a flag that no header has.  Bits 60 to 63 are the provider's (rdma/fabric.h), so that one may know them. */
+#define CALL_NO_SUCH_FLAG (1ULL << 23)
+
 /* What the members do. */
 enum group_act { COLLECTIVE, NAMED_CONTEXTS, MULTICAST, UNKNOWN_SENDER, USER_IDS, OTHER_KEYS, CALLS };
 

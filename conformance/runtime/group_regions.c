@@ -1,7 +1,6 @@
 #include "conformance/runtime/group.h"
 
 enum { REGION_BYTES = 4096, REGION_KEY = 7, RAW_KEY = 64 };
-#define NO_SUCH_FLAG (1ULL << 61)
 
 static unsigned char region_bytes[REGION_BYTES];
 
@@ -10,7 +9,7 @@ static void register_with_flag(struct group* g) {
     int ret;
 
     begin_call(g);
-    ret = fi_mr_reg(g->domain, region_bytes, REGION_BYTES, FI_REMOTE_READ, 0, REGION_KEY, NO_SUCH_FLAG, &mr, NULL);
+    ret = fi_mr_reg(g->domain, region_bytes, REGION_BYTES, FI_REMOTE_READ, 0, REGION_KEY, CALL_NO_SUCH_FLAG, &mr, NULL);
     opened(g, ret, &mr);
     note_call(g, ret, 0);
 }

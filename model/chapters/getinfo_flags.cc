@@ -35,10 +35,14 @@ void add_layers(std::set<std::string, std::less<>>& to, const Text& name) {
 Demand getinfo_flags_unknown_refused(const QueryCase& c) {
     // FI_RESCAN, since release 2.0; the headers at hand lack it.
     constexpr std::uint64_t kRescan = std::uint64_t{1} << 35;
+    // What a provider does with its own bits is its affair (rdma/fabric.h, Flags: 60 to 63).
+    constexpr std::uint64_t kOfProviders = std::uint64_t{0xF} << 60;
     const std::uint64_t later = c.query.version >= Version{2, 0} ? kRescan : 0;
     const std::uint64_t known = FI_NUMERICHOST | FI_PROV_ATTR_ONLY | FI_SOURCE | later;
     if (c.query.flags == 0) return Demand::not_requested();
     if ((c.query.flags & ~known) == 0) return Demand::nothing();
+    if ((c.query.flags & ~known & ~kOfProviders) == 0)
+        return Demand::may_refuse(number(Field::call_flags, Relation::Within, known, c.query.flags));
     return Demand::must_refuse({FI_EBADFLAGS}, number(Field::call_flags, Relation::Within, known, c.query.flags));
 }
 

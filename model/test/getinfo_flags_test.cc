@@ -23,6 +23,10 @@ TEST(GetinfoFlags, RefusesUnknownFlags) {
               Demand::Kind::MustRefuse);
     EXPECT_EQ(kind(getinfo_flags_unknown_refused, query_node("x", nullptr, FI_NUMERICHOST | FI_SOURCE)),
               Demand::Kind::Nothing);
+    constexpr std::uint64_t kOfProvider = std::uint64_t{1} << 63;
+    EXPECT_EQ(kind(getinfo_flags_unknown_refused, query_node("x", nullptr, kOfProvider)), Demand::Kind::MayRefuse);
+    EXPECT_EQ(kind(getinfo_flags_unknown_refused, query_node("x", nullptr, kOfProvider | FI_MORE)),
+              Demand::Kind::MustRefuse);
     EXPECT_EQ(kind(getinfo_flags_unknown_refused, kList), Demand::Kind::Nothing);
     EXPECT_EQ(kind(getinfo_flags_unknown_refused, nothing()), Demand::Kind::NotRequested);
 }
