@@ -22,6 +22,15 @@ static struct fid_av* open_vector(struct group* g, enum fi_av_type type, uint64_
     return opened(g, fi_av_open(g->domain, &attr, &av, context), &av) ? av : NULL;
 }
 
+/* A plain vector takes the address: what another does with it is judged only then.  The name of an endpoint that is not
+   connected need not be one that a vector takes. */
+static int is_insertable(struct group* g, const struct member* x) {
+    struct fid_av* const av = open_vector(g, FI_AV_UNSPEC, 0, NULL);
+    fi_addr_t at = 0;
+
+    return av && fi_av_insert(av, x->name, 1, &at, 0, NULL) == 1;
+}
+
 static void fill_gap(struct group* g) {
     char names[NAMED_MEMBERS * GROUP_NAME];
     fi_addr_t at[NAMED_MEMBERS] = {0}, last = FI_ADDR_NOTAVAIL;
@@ -59,7 +68,7 @@ static void insert_with_status(struct group* g) {
     struct fid_av* av;
     int ret;
 
-    if (!open_named(g, x)) return;
+    if (!open_named(g, x) || !is_insertable(g, x)) return;
     av = open_vector(g, FI_AV_UNSPEC, 0, NULL);
     if (!av) return;
     begin_call(g);
@@ -129,7 +138,8 @@ static void insert_with_event(struct group* g) {
     ssize_t n;
     int ret;
 
-    if (!open_named(g, x) || !opened(g, fi_eq_open(g->fabric, &attr, &eq, NULL), &eq)) return;
+    if (!open_named(g, x) || !is_insertable(g, x)) return;
+    if (!opened(g, fi_eq_open(g->fabric, &attr, &eq, NULL), &eq)) return;
     av = open_vector(g, FI_AV_UNSPEC, FI_EVENT, NULL);
     if (!av || fi_av_bind(av, &eq->fid, 0) != 0) return;
     begin_call(g);

@@ -43,6 +43,11 @@ TEST(Groups, ALineOfACaseFileNamesEachCall) {
     }
 }
 
+TEST(Groups, TheFlagThatNobodyHasIsNoneOfAProviderEither) {
+    constexpr std::uint64_t kOfProviders = std::uint64_t{0xF} << 60;  // rdma/fabric.h, Flags
+    EXPECT_EQ(CALL_NO_SUCH_FLAG & kOfProviders, 0U);
+}
+
 TEST(Groups, ScriptsWithoutMembersOrWithTooManyAreRefused) {
     for (const char* line :
          {"collective members=1", "collective members=5", "collective members=3 root=3", "collective members=3 late=3",
@@ -100,6 +105,23 @@ TEST(Groups, PatienceIsShorterWithALibraryThatLosesOrHangsUnlessItIsInsistedOn) 
     patience.insist(false);
     EXPECT_TRUE(patience.is_hasty());
 }
+
+#ifdef SELVAGE_OWN_LIBRARY
+// Debian's tcp gives an endpoint that is not connected a name without a port, which no vector takes.
+TEST(Groups, AnAddressThatEveryVectorRefusesIsNotJudgedAsOneThatWasInserted) {
+    const Folder folder;
+    for (const char* call : {"insert-status", "insert-event"}) {
+        const std::string text =
+            "selvage-case 1\nkind = group\nprovider = \"tcp\"\ncall = version=1.17 node=\"127.0.0.1\" "
+            "flags=FI_SOURCE hints=bare{caps=FI_MSG, ep_attr.type=FI_EP_MSG, "
+            "domain_attr.mr_mode=FI_MR_VIRT_ADDR|FI_MR_ALLOCATED|FI_MR_PROV_KEY, fabric_attr.prov_name=\"tcp\"}\n"
+            "group = calls what=" +
+            std::string(call) + " members=1\n";
+        const Ran ran = run_tool({"replay", "--as-is", "--library", "libfabric.so.1", folder.write(call, text)});
+        EXPECT_EQ(ran.status, 0) << ran.out << ran.err;
+    }
+}
+#endif
 
 #ifdef SELVAGE_MUTANT_FOLDER
 TEST(Groups, AMutantIsConvictedByItsProgram) {
