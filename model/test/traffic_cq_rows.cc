@@ -131,6 +131,13 @@ Rows entry_rows() {
         HOLDS(cq_error_unselected, "told", quiet_failure(true)),
         BREAKS(cq_error_unselected, "not told", quiet_failure(false)),
         SKIPS(cq_error_unselected, "nothing failed", quiet(false)),
+        SKIPS(cq_error_unselected, "not told, with a message that was too long for its buffer",
+              but(quiet_failure(false),
+                  [](Talk& k) {
+                      const int r = k.recv(B, 100);
+                      k.send(A, 130);
+                      k.failed(r, FI_ETRUNC);
+                  })),
         HOLDS(endpoint_selective_silent, "no entry", quiet(false)),
         BREAKS(endpoint_selective_silent, "an entry", quiet(true)),
         SKIPS(endpoint_selective_silent, "all completions are told", pair()),

@@ -294,6 +294,8 @@ Rows capability_rows() {
         SKIPS(getinfo_caps_recv_transfers, "nothing is received", written()),
         HOLDS(getinfo_caps_rma_event_completes, "the target's counter counts it", counted(1)),
         BREAKS(getinfo_caps_rma_event_completes, "the target's counter stands still", counted(0)),
+        SKIPS(getinfo_caps_rma_event_completes, "the other of the target's counters counts it",
+              with(counted(0), [](Talk& k) { k.t.counted[1].remote_read = 1; })),
         BREAKS(getinfo_caps_rma_event_completes, "a counter that cannot be bound for it",
                with(counted(1),
                     [](Talk& k) {

@@ -147,6 +147,22 @@ void cut(Talk& k) {
     if (!k.t.entries.empty()) k.last().seen = Seen::Short;
 }
 
+// Nothing comes of a write outside, behind a message to a buffer of 100 bytes.
+Talk stray_after(std::uint64_t length) {
+    Talk k;
+    const int r = k.recv(B, 100);
+    const int s = k.send(A, length);
+    k.sent(s);
+    if (length > 100)
+        k.failed(r, FI_ETRUNC);
+    else
+        k.received(r, s);
+    const int w = k.write(A);
+    k.op(w).remote = Seen::Untouched;
+    outside(k.op(w));
+    return k;
+}
+
 }  // namespace
 
 Rows memory_rows() {
@@ -255,6 +271,10 @@ Rows memory_rows() {
         HOLDS(rma_access_bounds, "it failed", stray(a_write, true, outside)),
         BREAKS(rma_access_bounds, "it succeeded", stray(a_write, false, outside)),
         SKIPS(rma_access_bounds, "inside", written()),
+        SKIPS(rma_access_bounds, "nothing came, after a message that was too long for its buffer", stray_after(130)),
+        BREAKS(rma_access_bounds, "it succeeded, after a message that was too long for its buffer",
+               but(stray_after(130), [](Talk& k) { k.sent(2); })),
+        BREAKS(rma_access_bounds, "nothing came, after a message that fits", stray_after(100)),
         HOLDS(rma_access_untouched, "as it was", stray(a_write, true, bad_key)),
         BREAKS(rma_access_untouched, "written all the same",
                but(stray(a_write, true, bad_key), [](Talk& k) { k.op(0).remote = Seen::Whole; })),

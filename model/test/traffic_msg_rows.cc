@@ -98,6 +98,19 @@ Talk selected(bool told) {
     return k;
 }
 
+// B's first receive is for messages of somebody else, and has the one of A, which is empty.
+Talk taken_by_another() {
+    Talk k;
+    k.t.selective_receive = true;
+    const int wrong = k.recv(B);
+    k.op(wrong).from_other = true;
+    k.message(k.recv(B), FI_COMPLETION);
+    const int s = k.send(A, 0);
+    k.sent(s).received(wrong, s);
+    k.last().bytes_of = -1;
+    return k;
+}
+
 Talk fenced(bool in_order) {
     Talk k;
     const int r1 = k.recv(B);
@@ -205,6 +218,7 @@ Rows msg_rows() {
         HOLDS(msg_completion_selected, "the entry is there", selected(true)),
         BREAKS(msg_completion_selected, "the entry never came", selected(false)),
         SKIPS(msg_completion_selected, "all completions are told", pair()),
+        SKIPS(msg_completion_selected, "a receive that is for others took the message", taken_by_another()),
         HOLDS(msg_fence_order, "the fenced one came last", fenced(true)),
         BREAKS(msg_fence_order, "the fenced one came first", fenced(false)),
         SKIPS(msg_fence_order, "no fence", two()),

@@ -249,6 +249,14 @@ bool overruns(const Traffic& t, const Account& a, const Operation& send, std::si
            send.length > t.operations[static_cast<std::size_t>(receive)].length;
 }
 
+void find_upset(const Traffic& t, Account& a) {
+    for (const Completion& c : t.entries)
+        if (c.operation >= 0 && static_cast<std::size_t>(c.operation) < a.parts.size() && !is_harmless(t, a, c))
+            a.parts[static_cast<std::size_t>(c.operation)].upset = true;
+    for (std::size_t i = 0; i < t.operations.size(); ++i)
+        if (accepted(t.operations[i]) && overruns(t, a, t.operations[i], i)) a.parts[i].upset = true;
+}
+
 bool all_calm(const Traffic& t, const Account& a) {
     if (!std::all_of(t.entries.begin(), t.entries.end(), [&](const Completion& c) { return is_harmless(t, a, c); }))
         return false;
@@ -274,6 +282,7 @@ Account account_of(const Traffic& traffic) {
     gather(traffic, a);
     const Starts starts = begin(traffic, a);
     Matcher(traffic, a).run(starts.order);
+    find_upset(traffic, a);
     a.calm = starts.known && all_calm(traffic, a);
     return a;
 }

@@ -28,6 +28,7 @@ struct Account {
         bool gone = false;          ///< of a send: thrown away unread, as was asked
         bool cancel = false;        ///< fi_cancel was called for it, and accepted
         bool cancelled = false;     ///< it ended as cancelled
+        bool upset = false;         ///< it failed, or its message was too long: the endpoints may be disabled by it
         bool sure = true;           ///< the text leaves one answer to who takes what
     };
     std::vector<Part> parts;   ///< by operation

@@ -3,7 +3,7 @@
 // What was posted bounds a counter from above; once all is done and nothing failed, it must have counted all of it.
 #include <algorithm>
 
-#include "model/traffic/traffic_rules.h"
+#include "model/traffic/shapes.h"
 
 namespace selvage::model::clause {
 
@@ -113,6 +113,23 @@ Ruling counts_remote(const TrafficCase& c, const Counts& counter, bool (*concern
 }
 
 }  // namespace
+}  // namespace selvage::model::clause
+
+namespace selvage::model::shapes {
+
+bool remote_events_are_counted(const TrafficCase& c) {
+    return std::ranges::all_of(clause::kSides, [&](Side s) {
+        const auto due = [&](bool (*concerns)(const Operation&)) {
+            return clause::initiated(c, other(s), concerns, true).count;
+        };
+        const Counted& seen = c.traffic.counted[number_of(s)];
+        return seen.remote_read + seen.remote_write == due(clause::reads) + due(clause::writes);
+    });
+}
+
+}  // namespace selvage::model::shapes
+
+namespace selvage::model::clause {
 
 Ruling cntr_count_send(const TrafficCase& c) {
     return counts(c, {CounterKind::Send, "sends", &Counted::send}, [&](Side s) { return initiated(c, s, sends); });

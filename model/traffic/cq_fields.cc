@@ -164,7 +164,7 @@ Ruling cq_error_unselected(const TrafficCase& c) {
         const Operation& o = operation(c, i);
         if (!accepted(o) || is_inject_call(o) || is_work(o) || reporting(c.traffic, o) != Reporting::No) continue;
         const bool fate = strays(c.traffic, o) && o.length > 0;
-        if (!fate) continue;
+        if (!fate || (part(c, i).entries.empty() && may_be_discarded(c, i))) continue;
         const bool orphan = std::any_of(c.account->orphans.begin(), c.account->orphans.end(),
                                         [&](int e) { return entry(c, e).error != 0 && entry(c, e).side == o.side; });
         tour.see(failed(c, i) || orphan, [&] {

@@ -204,8 +204,22 @@ bool is_in_another(const TrafficCase& c, int message, int receive) {
     return false;
 }
 
+// A receive of the same side succeeded that takes no message by the rules: it may have this one, whose bytes are too
+// few to tell.
+bool some_takes_too_much(const TrafficCase& c, int receive) {
+    for (int k = 0; k < operation_count(c); ++k) {
+        const Operation& o = operation(c, k);
+        if (k == receive || o.side != operation(c, receive).side || !receives(o) || peeks(o)) continue;
+        const auto& entries = part(c, k).entries;
+        const auto succeeded = [&](int e) { return entry(c, e).error == 0 && reports_message(c.traffic, entry(c, e)); };
+        if (part(c, k).messages.empty() && std::any_of(entries.begin(), entries.end(), succeeded)) return true;
+    }
+    return false;
+}
+
 bool any_in_another(const TrafficCase& c, int receive) {
     const auto& taken = part(c, receive).messages;
+    if (!taken.empty() && some_takes_too_much(c, receive)) return true;
     return std::any_of(taken.begin(), taken.end(), [&](int m) { return is_in_another(c, m, receive); });
 }
 
@@ -310,7 +324,7 @@ Ruling selected_is_reported(const TrafficCase& c, Kind kind) {
         const Operation& o = operation(c, i);
         const bool selective = receives(o) ? c.traffic.selective_receive : c.traffic.selective_transmit;
         if (!kind(o) || hangs_on_counter(c, i) || !selective || reporting(c.traffic, o) != Reporting::Yes ||
-            !part(c, i).sure)
+            !part(c, i).sure || any_in_another(c, i))
             continue;
         const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
         if (due == 0) continue;
@@ -549,6 +563,13 @@ bool waits_behind_fence(const TrafficCase& c, int i) {
 
 }  // namespace
 
+// fi_domain(3): a resource management error disables an endpoint, and what is pending is discarded.
+bool may_be_discarded(const TrafficCase& c, int operation) {
+    for (int k = 0; k < operation_count(c); ++k)
+        if (k != operation && part(c, k).upset) return true;
+    return false;
+}
+
 Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traffic&, const Operation&)) {
     if (!c.account->returned || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
@@ -557,8 +578,8 @@ Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traff
         if (!kind(o) || is_work(o) || !strays(c.traffic, o) || !is_able(c.traffic, o) || !concerns(c.traffic, o))
             continue;
         if (o.ret == -FI_EAGAIN || o.length == 0) continue;
-        const bool known =
-            !part(c, i).entries.empty() || (c.traffic.drained && !c.account->left && !waits_behind_fence(c, i));
+        const bool known = !part(c, i).entries.empty() || (c.traffic.drained && !c.account->left &&
+                                                           !waits_behind_fence(c, i) && !may_be_discarded(c, i));
         // The error of an inject call belongs to no context; nor does one that comes after the entry of a success.
         const bool orphan = std::any_of(c.account->orphans.begin(), c.account->orphans.end(),
                                         [&](int e) { return entry(c, e).error != 0 && entry(c, e).side == o.side; });

@@ -49,6 +49,10 @@ Ruling data_is_carried(const TrafficCase& c, Kind kind);
 Ruling target_changed(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&));
 /// What was fetched is in this side's memory.
 Ruling result_fetched(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&));
+/// Each access from the other side was counted by one of the two counters of remote operations, whichever it was.
+bool remote_events_are_counted(const TrafficCase& c);
+/// Another operation failed, or its message was too long: what is pending may be discarded, and nothing tells of it.
+bool may_be_discarded(const TrafficCase& c, int operation);
 /// An access that the target does not allow ends in an error of the initiator.
 Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traffic&, const Operation&));
 /// It touches nothing.
