@@ -13,7 +13,7 @@
 //   1. a source with fewer pending connections than another loses none,
 //   2. a caller that is as fast as its network gets in beside N silent ones a second from its own address, as long as
 //      each of its notes takes less than budget / N seconds; N at most budget / kPendingGrace,
-//   3. beyond that, who gets in is up to the kernel's queue; a dial that is dropped is repeated (tcp_setup.cc).
+//   3. beyond that, who gets in is up to the kernel's queue; a dial that is dropped is repeated (tcp_dial.cc).
 // Nobody can use the address of another, as a handshake needs the answers; many addresses of one's own are many
 // sources.
 #pragma once

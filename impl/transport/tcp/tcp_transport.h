@@ -22,13 +22,15 @@
 // reported as Sink::down and, as it has been reported as sent, by a warning in the log.
 //
 // Locks: every call is made under the endpoint's lock but those of the flusher's thread, which never calls the Sink.
-//   setup_  connections until frames flow (tcp_setup.cc): the acceptor, the table of peers, dials, outcomes; `phase` is
+//   setup_  connections until frames flow (tcp_setup.cc, tcp_dial.cc): the acceptor, the table of peers, dials,
+//   outcomes; `phase` is
 //           changed under it, by the owner alone, who may read it without.
 //   guard_  the list of queued peers; `buffer` and `tx` of peers in it, or not Up. A spin lock: setup_ is taken first.
 // The Sink is called with neither, as the engine may send or find peers.
 //
-// Control is in tcp_transport.cc, connecting in tcp_setup.cc, sending in tcp_send.cc, further links in tcp_rails.cc and
-// tcp_split.cc, what is taken back in tcp_revoke.cc; what is a template over the Sink in tcp_datapath.h.
+// Control is in tcp_transport.cc, connecting in tcp_setup.cc and tcp_dial.cc, sending in tcp_send.cc, further links in
+// tcp_rails.cc and tcp_split.cc, what is taken back in tcp_revoke.cc; what is a template over the Sink in
+// tcp_datapath.h.
 #pragma once
 
 #include "impl/base/lock.h"
@@ -115,7 +117,7 @@ public:
     void count_in(StatRecord* stat) { acceptor_.count_in(stat); }
 
 private:
-    // tcp_setup.cc
+    // tcp_dial.cc
     int dial(Peer& peer);
     int start_dial(Peer& peer);
     void forget_dial(Peer& peer);
@@ -130,6 +132,9 @@ private:
     bool frames_wait(Peer& peer);
     void note_connected(Peer& peer);
     void step_dial(Peer& peer);
+    void look_at_dials(int64_t now);
+    void finish_dials(int64_t deadline);
+    // tcp_setup.cc
     void add_outcome(Peer& peer);
     void remove_outcome(Peer& peer);
     bool become_ready(Peer& peer, int socket, uint64_t instance, uint32_t sequence);
@@ -141,7 +146,6 @@ private:
         net::Note answer;  // FI_EP_MSG: what the other side said
     };
     Peer* next_outcome(Outcome* out);
-    void look_at_dials(int64_t now);
     void step_setup(net::PendingConnection** callers);
     void advance_setup() override;
     net::PendingConnection* next_caller();
@@ -152,7 +156,6 @@ private:
     bool enter_host(Peer& peer);
     void leave_host(Peer& peer);
     Peer* connected_at(const net::PendingConnection& pending, bool* same);
-    void finish_dials(int64_t deadline);
     void let_fall(Peer& peer);
     void discard_fallen();
     // Of all, the newest first: later ones are not seen, and none goes before the next progress.
