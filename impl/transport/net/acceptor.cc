@@ -35,6 +35,7 @@ PendingConnection::~PendingConnection() {
 }
 
 bool PendingConnection::holds(const Key& key) const {
+    if (!challenged) return key.size == 0;
     uint8_t expected[kDigestBytes];
     prove_caller(key, transcript, expected);
     return same_digest(expected, proof.digest);
@@ -48,7 +49,11 @@ bool PendingConnection::welcome(const Key& key, const Self& self, const uint8_t*
     note.sequence = self.sequence;
     note.data_size = static_cast<uint16_t>(data_size);
     if (data_size) memcpy(note.data, data, data_size);
-    prove_listener(key, transcript, note, note.digest);
+    if (challenged) {
+        prove_listener(key, transcript, note, note.digest);
+    } else {
+        memcpy(note.random, hello.random, sizeof note.random);
+    }
     uint8_t bytes[kNoteMax];
     return send_all(socket, bytes, write_note(note, bytes));
 }
@@ -233,26 +238,34 @@ void Acceptor::report_foreign(const PendingConnection& pending) {
             "%s called and speaks another protocol than this library's: the connection is closed", address);
 }
 
+// Whether a key is asked for is up to whoever it is handed to: to him who has one, it has none.
+bool Acceptor::take_hello(PendingConnection& pending, const Note& hello, size_t size) {
+    if (hello.type != NoteType::Hello) return false;
+    pending.hello = hello;
+    const bool rail = hello.kind == CallKind::Rail && kind_ == CallKind::ReliableDatagram;
+    if (hello.kind != kind_ && !rail) {
+        pending.refuse(Refusal::Kind);
+        return false;
+    }
+    if (is_keyless(hello)) {
+        pending.state = PendingConnection::State::Proved;
+        return true;
+    }
+    Note challenge;
+    challenge.type = NoteType::Challenge;
+    challenge.kind = hello.kind;
+    fill_random(challenge.random, sizeof challenge.random);
+    uint8_t bytes[kNoteMax];
+    const size_t length = write_note(challenge, bytes);
+    pending.transcript = make_transcript(pending.in, size, bytes, length);
+    pending.challenged = true;
+    pending.state = PendingConnection::State::Proof;
+    return send_all(pending.socket, bytes, length);
+}
+
 // False: a note that has no place here.
 bool Acceptor::take(PendingConnection& pending, const Note& note, size_t size) {
-    if (pending.state == PendingConnection::State::Hello) {
-        if (note.type != NoteType::Hello) return false;
-        pending.hello = note;
-        const bool rail = note.kind == CallKind::Rail && kind_ == CallKind::ReliableDatagram;
-        if (note.kind != kind_ && !rail) {
-            pending.refuse(Refusal::Kind);
-            return false;
-        }
-        Note challenge;
-        challenge.type = NoteType::Challenge;
-        challenge.kind = note.kind;
-        fill_random(challenge.random, sizeof challenge.random);
-        uint8_t bytes[kNoteMax];
-        const size_t length = write_note(challenge, bytes);
-        pending.transcript = make_transcript(pending.in, size, bytes, length);
-        pending.state = PendingConnection::State::Proof;
-        return send_all(pending.socket, bytes, length);
-    }
+    if (pending.state == PendingConnection::State::Hello) return take_hello(pending, note, size);
     if (note.type != NoteType::Proof) return false;
     pending.proof = note;
     pending.state = PendingConnection::State::Proved;

@@ -31,8 +31,8 @@ struct Source {
     Source* next = nullptr;
 };
 
-// An incoming connection. First it belongs to the acceptor; once it has sent its proof, to whoever it is handed to, who
-// answers with welcome() or refuse() and destroys it.
+// An incoming connection. First it belongs to the acceptor; once it has sent its proof, or a hello that says that it
+// has no key, to whoever it is handed to, who answers with welcome() or refuse() and destroys it.
 struct PendingConnection : Watched {
     enum class State : uint8_t { Hello, Proof, Proved, Dead };
 
@@ -41,6 +41,7 @@ struct PendingConnection : Watched {
     PendingConnection(const PendingConnection&) = delete;
     PendingConnection& operator=(const PendingConnection&) = delete;
 
+    // Who was not challenged holds the empty key, and no other.
     bool holds(const Key& key) const;
     // Sends the last note; false when the other end is gone. After true, release_socket() carries frames.
     // `self` has the answering endpoint's instance and sequence.
@@ -55,6 +56,7 @@ struct PendingConnection : Watched {
     int release_socket();
 
     State state = State::Hello;
+    bool challenged = false;
     int socket = -1;
     SocketAddress from;        // as the kernel says
     Source* source = nullptr;  // while it belongs to the acceptor
@@ -100,6 +102,7 @@ private:
     bool enter_source(PendingConnection& pending);
     void leave_source(PendingConnection& pending);
     bool take(PendingConnection& pending, const Note& note, size_t size);
+    bool take_hello(PendingConnection& pending, const Note& hello, size_t size);
     void kill(PendingConnection* pending);
     void report_foreign(const PendingConnection& pending);
     void pause(int64_t milliseconds);

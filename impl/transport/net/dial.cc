@@ -18,6 +18,8 @@ int Dial::release_socket() {
 
 int Dial::start(const SocketAddress& from, const SocketAddress& to, const Note& hello) {
     hello_size_ = write_note(hello, hello_);
+    keyless_ = is_keyless(hello);
+    memcpy(random_, hello.random, sizeof random_);
     int result = 0;
     const int failed = start_connect(from, to, &socket_, &result);
     if (failed) return failed;
@@ -64,25 +66,33 @@ Step Dial::send_hello() {
     return failed && failed != EAGAIN ? fail(failed) : Step::Pending;  // not connected: woken too early
 }
 
+Step Dial::answer_challenge(const Key& key, const Note& note, size_t size) {
+    transcript_ = make_transcript(hello_, hello_size_, in_, size);
+    Note proof;
+    proof.type = NoteType::Proof;
+    proof.kind = note.kind;
+    prove_caller(key, transcript_, proof.digest);
+    uint8_t bytes[kNoteMax];
+    if (!send_all(socket_, bytes, write_note(proof, bytes))) return fail(errno);
+    state_ = State::Welcome;
+    return Step::Pending;
+}
+
+Step Dial::check_welcome(const Key& key, const Note& note) {
+    uint8_t expected[kDigestBytes];
+    prove_listener(key, transcript_, note, expected);
+    return same_digest(expected, note.digest) ? Step::Done : fail(FI_EKEYREJECTED);
+}
+
 Step Dial::take(const Key& key, const Note& note, size_t size) {
     answer = note;
     if (note.type == NoteType::Reject) return Step::Refused;
     if (state_ == State::Challenge) {
-        if (note.type != NoteType::Challenge) return fail(FI_ECONNABORTED);
-        transcript_ = make_transcript(hello_, hello_size_, in_, size);
-        Note proof;
-        proof.type = NoteType::Proof;
-        proof.kind = note.kind;
-        prove_caller(key, transcript_, proof.digest);
-        uint8_t bytes[kNoteMax];
-        if (!send_all(socket_, bytes, write_note(proof, bytes))) return fail(errno);
-        state_ = State::Welcome;
-        return Step::Pending;
+        if (note.type == NoteType::Challenge) return answer_challenge(key, note, size);
+        if (note.type != NoteType::Welcome || !keyless_) return fail(FI_ECONNABORTED);
+        return memcmp(note.random, random_, sizeof random_) == 0 ? Step::Done : fail(FI_ECONNABORTED);
     }
-    if (note.type != NoteType::Welcome) return fail(FI_ECONNABORTED);
-    uint8_t expected[kDigestBytes];
-    prove_listener(key, transcript_, note, expected);
-    return same_digest(expected, note.digest) ? Step::Done : fail(FI_EKEYREJECTED);
+    return note.type == NoteType::Welcome ? check_welcome(key, note) : fail(FI_ECONNABORTED);
 }
 
 // Never reads past the note: what follows the welcome is frames, which are read where they belong.

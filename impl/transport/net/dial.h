@@ -1,4 +1,5 @@
-// An outgoing connection until frames flow: connect, hello, challenge, proof, welcome.
+// An outgoing connection until frames flow: connect, hello, challenge, proof, welcome. Where the hello says that the
+// caller has no key (mark_keyless), challenge and proof are left out, or not, as the other end likes.
 //
 // The owner holds the endpoint's lock, watches the socket and calls advance() when it is ready; closing is the owner's.
 #pragma once
@@ -58,12 +59,16 @@ private:
     int say_hello();
     Step read_answer(const Key& key);
     Step take(const Key& key, const Note& note, size_t size);
+    Step answer_challenge(const Key& key, const Note& note, size_t size);
+    Step check_welcome(const Key& key, const Note& note);
 
     State state_ = State::Connecting;
     int socket_ = -1;
     int refused_ = 0;  // what connect said at once
     uint8_t hello_[kNoteMax];
     size_t hello_size_ = 0;
+    bool keyless_ = false;
+    uint8_t random_[kRandomBytes];  // of the hello
     uint8_t in_[kNoteMax];
     size_t in_size_ = 0;
     Transcript transcript_{};

@@ -57,6 +57,12 @@ bool get_contexts(const Note& hello, Contexts* out) {
     return valid_context(out->from) && valid_context(out->to) && !is_transmit_context(out->to);
 }
 
+void mark_keyless(Note* hello) { hello->digest[0] |= 1; }
+
+bool is_keyless(const Note& hello) {
+    return hello.type == NoteType::Hello && hello.kind == CallKind::ReliableDatagram && (hello.digest[0] & 1);
+}
+
 size_t write_note(const Note& note, uint8_t* out) {
     memset(out, 0, kNoteFixed);
     memcpy(out, kMagic, sizeof kMagic);

@@ -9,6 +9,11 @@
 //   caller -> listener   Proof      digest of key, both notes
 //   listener -> caller   Welcome    digest of key, both notes, private data; or Reject with a reason
 //
+// A caller of FI_EP_RDM whose domain has no key says so in its hello (mark_keyless), and is answered by the welcome, or
+// the reject, at once: he has nothing to prove. Such a welcome has the random number of the hello, and no digest. A
+// listener with a key refuses him. One that does not know the mark, of a release before, challenges him, and he proves
+// that he has no key.
+//
 // Only the two digests depend on the key (the domain's auth_key, possibly empty); it never travels. The listener shows
 // nothing that depends on it to someone who has not proved himself. The digests of the two sides differ in a role, so
 // neither can be sent back. What follows is neither encrypted nor signed: the key says who may take part, not that the
@@ -57,8 +62,8 @@ struct Note {
     uint16_t data_size = 0;
     uint32_t sequence = 0;              // Hello, Welcome: of the calls that the sender made so far
     uint64_t instance = 0;              // Hello, Welcome: of the endpoint, chosen at random
-    uint8_t random[kRandomBytes] = {};  // Hello, Challenge
-    uint8_t digest[kDigestBytes] = {};  // Proof, Welcome
+    uint8_t random[kRandomBytes] = {};  // Hello, Challenge; Welcome of who was not challenged
+    uint8_t digest[kDigestBytes] = {};  // Proof, Welcome of who was challenged; Hello: mark_keyless
     // Hello, Welcome, Reject of FI_EP_MSG; Hello of FI_EP_RDM (Contexts), Welcome of FI_EP_RDM (tcp/tcp_rails.h)
     uint8_t data[kPrivateMax] = {};
 };
@@ -72,6 +77,12 @@ struct Contexts {
 void put_contexts(const Contexts& contexts, Note* hello);
 // False when the data says anything else.
 bool get_contexts(const Note& hello, Contexts* out);
+
+// Of a hello of FI_EP_RDM: the caller has no key and takes a welcome without a challenge. In the first bit of the
+// digest, which is zero in other hellos and which releases before this one did not look at; so are the others, and
+// nobody looks at them.
+void mark_keyless(Note* hello);
+bool is_keyless(const Note& hello);
 
 // Returns the length; `out` has kNoteMax bytes.
 size_t write_note(const Note& note, uint8_t* out);

@@ -53,6 +53,7 @@ int TcpTransport::start_dial(Peer& peer) {
         memcpy(hello.data, private_data_, private_size_);
     }
     if (!connected_) put_contexts({.from = address_.context, .to = peer.remote.context}, &hello);
+    if (!connected_ && !key_.size) mark_keyless(&hello);
     SocketAddress from = address_;
     if (!connected_) from.set_port(0);
     int error = dial->start(from, peer.remote, hello);
