@@ -189,7 +189,9 @@ TEST(TcpKeyless, WhatWaitsFollowsTheWelcome) {
     std::string came(expected.size(), '\0');
     EXPECT_EQ(recv(there.socket, came.data(), came.size(), MSG_DONTWAIT), -1) << "before it is welcome";
     there.answer(welcome_to(hello));
-    EXPECT_TRUE(run({&a}, [&] { return recv(there.socket, came.data(), came.size(), MSG_DONTWAIT) > 0; }));
+    ASSERT_TRUE(run({&a}, [&] { return a.transport.peers_up() == 1; }));
+    EXPECT_EQ(recv(there.socket, came.data(), came.size(), MSG_DONTWAIT), static_cast<ssize_t>(came.size()))
+        << "in the progress that takes the welcome";
     EXPECT_EQ(came, expected);
 }
 

@@ -118,22 +118,30 @@ void Acceptor::pause(int64_t milliseconds) {
     paused_until_ = now_milliseconds() + milliseconds;
 }
 
-void Acceptor::accept_some() {
+// Who can be answered is before another is looked for, which costs as much where there is none. Callers that come
+// singly have a round each.
+bool Acceptor::accept_some() {
     const Budget budget = current_budget();
-    for (int i = 0; i < 64; ++i) {
-        if (pending_count_ >= budget.pending && !evict(kPendingGrace)) return pause(kPendingGrace);
+    for (int i = 0; i < 64 && !proved_; ++i) {
+        if (pending_count_ >= budget.pending && !evict(kPendingGrace)) {
+            pause(kPendingGrace);
+            return false;
+        }
         sockaddr_storage storage{};
         socklen_t size = sizeof storage;
         const int socket = accept4(socket_, reinterpret_cast<sockaddr*>(&storage), &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (socket >= 0) {
+            took_some_ = true;
             if (socket >= budget.first_reserved) (void)evict(0);
             admit(socket, from_storage(storage));
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            return pause(kAcceptPause);
+            pause(kAcceptPause);
+            return false;
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            return;
+            return false;
         }  // anything else is the fault of that one connection
     }
+    return proved_ && crowded_;
 }
 
 // Of those that have been here for so long: see acceptor.h. The list begins with the newest.
@@ -205,22 +213,30 @@ void Acceptor::admit(int socket, const SocketAddress& from) {
         destroy(pending);
         return;
     }
-    if (watch_socket(epoll_, socket, EPOLLIN, pending)) {
-        leave_source(*pending);
-        destroy(pending);
-        return;
-    }
     pending->next = list_;
     list_ = pending;
     ++pending_count_;
     advance(pending);  // its hello is often there
+    const bool proving =
+        pending->state == PendingConnection::State::Hello || pending->state == PendingConnection::State::Proof;
+    if (proving && !watch(*pending)) kill(pending);
+}
+
+bool Acceptor::watch(PendingConnection& pending) {
+    pending.watched = watch_socket(epoll_, pending.socket, EPOLLIN, &pending) == 0;
+    return pending.watched;
+}
+
+void Acceptor::unwatch(PendingConnection& pending) {
+    if (pending.watched) unwatch_socket(epoll_, pending.socket);
+    pending.watched = false;
 }
 
 // The object lives until sweep(), as an event for it may be in the hand of the caller.
 void Acceptor::kill(PendingConnection* pending) {
     pending->state = PendingConnection::State::Dead;
     leave_source(*pending);
-    unwatch_socket(epoll_, pending->socket);
+    unwatch(*pending);
     ::close(pending->socket);
     pending->socket = -1;
     --pending_count_;
@@ -294,7 +310,7 @@ void Acceptor::advance(PendingConnection* pending) {
         pending->in_size = 0;
     }
     if (pending->state != PendingConnection::State::Proved) return;
-    unwatch_socket(epoll_, pending->socket);
+    unwatch(*pending);
     leave_source(*pending);
     PendingConnection** at = &list_;
     while (*at != pending) at = &(*at)->next;
@@ -315,6 +331,8 @@ PendingConnection* Acceptor::next_proved() {
 }
 
 void Acceptor::sweep(int64_t now) {
+    crowded_ = took_some_;
+    took_some_ = false;
     if (paused_until_ && now >= paused_until_) {
         paused_until_ = 0;
         (void)watch_socket(epoll_, socket_, EPOLLIN, this, true);

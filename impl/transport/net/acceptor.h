@@ -57,6 +57,7 @@ struct PendingConnection : Watched {
 
     State state = State::Hello;
     bool challenged = false;
+    bool watched = false;  // by the acceptor's epoll
     int socket = -1;
     SocketAddress from;        // as the kernel says
     Source* source = nullptr;  // while it belongs to the acceptor
@@ -82,8 +83,9 @@ public:
     bool is_open() const { return socket_ >= 0; }
     int socket() const { return socket_; }
 
-    // Events of epoll: the acceptor itself, or one of its pending connections.
-    void accept_some();
+    // Events of epoll: the acceptor itself, or one of its pending connections. True: some have proved themselves, and
+    // more are likely to have come; if not, the acceptor's event stays.
+    bool accept_some();
     void advance(PendingConnection* pending);
     // A pending connection that has sent its proof, or nullptr; it is the caller's then.
     PendingConnection* next_proved();
@@ -99,6 +101,8 @@ private:
     void admit(int socket, const SocketAddress& from);
     PendingConnection* find_victim(int64_t grace) const;
     bool evict(int64_t grace);
+    bool watch(PendingConnection& pending);
+    void unwatch(PendingConnection& pending);
     bool enter_source(PendingConnection& pending);
     void leave_source(PendingConnection& pending);
     bool take(PendingConnection& pending, const Note& note, size_t size);
@@ -114,6 +118,8 @@ private:
     int64_t paused_until_ = 0;  // no descriptor was left
     int64_t quiet_until_ = 0;   // no line of the log about foreign callers before
     bool any_dead_ = false;
+    bool took_some_ = false;             // since the last sweep
+    bool crowded_ = false;               // and before that
     size_t pending_count_ = 0;           // in list_, dead ones aside
     PendingConnection* list_ = nullptr;  // newest first
     Source* sources_ = nullptr;

@@ -28,6 +28,7 @@ int Dial::start(const SocketAddress& from, const SocketAddress& to, const Note& 
     } else {
         // To this machine the connection is there when connect() returns, whatever that says.
         (void)say_hello();
+        tune_stream(socket_);  // while the other end accepts
     }
     return 0;
 }

@@ -102,8 +102,6 @@ int start_connect(const SocketAddress& from, const SocketAddress& to, int* out, 
         if (errno == ENOMEM || errno == ENOBUFS || errno == EADDRINUSE) return fail(socket);
         *result = errno;
     }
-    // While the other end accepts.
-    tune_stream(socket);
     *out = socket;
     return 0;
 }

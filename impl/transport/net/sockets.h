@@ -28,7 +28,7 @@ inline int64_t now_milliseconds() { return now_nanoseconds() / 1'000'000; }
 int listen_at(SocketAddress* address, int backlog, int* socket);
 // Starts to connect; *socket is closed by the caller. With port 0 in `from` the kernel chooses one. *result: 0 when
 // it is connected already, EINPROGRESS, or what the network said at once (the socket is then of no use but to be waited
-// for).
+// for). Its options are the caller's to set (tune_stream).
 int start_connect(const SocketAddress& from, const SocketAddress& to, int* socket, int* result);
 // What became of a connect that was started: 0, or a positive errno.
 int connect_result(int socket);

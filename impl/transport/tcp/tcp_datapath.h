@@ -180,6 +180,7 @@ size_t TcpTransport::take_outcomes(Sink& sink) {
         if (peer->phase == Peer::Phase::Up) {
             if constexpr (CountsConnections<Sink, Peer>) sink.connected(*peer);
             if (connected_ && events_) events_->connected(outcome.answer.data, outcome.answer.data_size);
+            answered_ |= peer->queued;  // what waited leaves at the end of this progress
             if (!peer->wants_room || peer->queued) continue;
             peer->wants_room = false;
             sink.room(*peer);

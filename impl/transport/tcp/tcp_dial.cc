@@ -186,6 +186,13 @@ void TcpTransport::note_connected(Peer& peer) {
     peer.deadline = peer.dial_since + std::max(net::connect_timeout(), net::peer_timeout());
 }
 
+// The socket was welcomed. An error shows again when it is used.
+void TcpTransport::send_waiting(Peer& peer, int socket) {
+    SpinGuard guard(guard_);
+    peer.tx = socket;
+    if (peer.buffer) (void)push_out(peer);
+}
+
 void TcpTransport::step_dial(Peer& peer) {
     if (!peer.dial || peer.ready || peer.failure) return;
     net::Dial& dial = *peer.dial;
@@ -196,9 +203,12 @@ void TcpTransport::step_dial(Peer& peer) {
             (void)net::watch_socket(setup_epoll_, dial.socket(), dial.events(), &peer, true);
             return;
         case net::Step::Done:
+            net::set_traffic_class(dial.socket(), address_.kind, tclass_);
+            // What waits leaves before this side sees to itself.
+            send_waiting(peer, dial.socket());
             net::unwatch_socket(setup_epoll_, dial.socket());
             if (!become_ready(peer, dial.release_socket(), dial.answer.instance, dial.answer.sequence)) {
-                attempt_failed(peer, FI_ENOMEM);
+                give_up(peer, FI_ENOMEM);
             }
             return;
         case net::Step::Refused:

@@ -46,12 +46,14 @@ public:
         constexpr int kBatch = 64;
         epoll_event events[kBatch];
         const int count = epoll_wait(epoll_, events, kBatch, 0);
+        bool accepts = false;
         for (int i = 0; i < count; ++i) {
             auto* watched = static_cast<net::Watched*>(events[i].data.ptr);
-            if (watched->watch == net::Watch::Listener) acceptor_.accept_some();
+            accepts |= watched->watch == net::Watch::Listener;
             if (watched->watch == net::Watch::Pending) acceptor_.advance(static_cast<PendingConnection*>(watched));
         }
-        while (PendingConnection* pending = acceptor_.next_proved()) present(pending);
+        while (accepts && acceptor_.accept_some()) present_proved();
+        present_proved();
         if (acceptor_.needs_timer()) acceptor_.sweep(net::now_milliseconds());
         lock_.unlock();
     }
@@ -68,6 +70,9 @@ public:
     void close() override { destroy(this); }
 
 private:
+    void present_proved() {
+        while (PendingConnection* pending = acceptor_.next_proved()) present(pending);
+    }
     void present(PendingConnection* pending) {
         const net::Key key{owner_.auth_key, owner_.auth_key_size};
         Refusal refusal = Refusal::None;

@@ -46,12 +46,17 @@ void TcpTransport::remove_outcome(Peer& peer) {
 // The socket carries frames from now on. False: it was closed, and the peer is as it was.
 bool TcpTransport::become_ready(Peer& peer, int socket, uint64_t instance, uint32_t sequence) {
     // There is room in it, so an endpoint that sleeps on its descriptor wakes and takes the outcome.
-    if (net::watch_socket(epoll_, socket, EPOLLIN | EPOLLOUT, &peer)) {
+    peer.watches_room = !raised_at_once_;
+    if (net::watch_socket(epoll_, socket, raised_at_once_ ? EPOLLIN : EPOLLIN | EPOLLOUT, &peer)) {
+        SpinGuard guard(guard_);
+        peer.tx = -1;
         ::close(socket);
         return false;
     }
-    if (!peer.dial) net::tune_connected(socket);  // of who called, done by then
-    net::set_traffic_class(socket, address_.kind, tclass_);
+    if (!peer.dial) {  // else it was done before
+        net::tune_connected(socket);
+        net::set_traffic_class(socket, address_.kind, tclass_);
+    }
     peer.rx = socket;
     {
         SpinGuard guard(guard_);
@@ -85,7 +90,7 @@ void TcpTransport::raise_peer(Peer& peer) {
     remove_outcome(peer);
     read_invitation(peer);
     peer.ready = false;
-    (void)net::watch_socket(epoll_, peer.rx, EPOLLIN, &peer, true);
+    if (peer.watches_room) (void)net::watch_socket(epoll_, peer.rx, EPOLLIN, &peer, true);
     peer.phase = Peer::Phase::Up;
     peer.blocked = peer.watches_room = peer.broken = peer.bulk = false;
     peer.misses = peer.taken = 0;
@@ -115,19 +120,26 @@ net::PendingConnection* TcpTransport::next_caller() {
     return listener_ ? listener_->next_caller(address_.context) : acceptor_.next_proved();
 }
 
+void TcpTransport::admit_callers(net::PendingConnection** callers) {
+    while (net::PendingConnection* pending = next_caller()) admit(pending, callers);
+}
+
 // One look at everything that is being set up. Callers that can be answered only after something is reported to the
 // engine are returned in a list; without one they are told to call again.
 void TcpTransport::step_setup(net::PendingConnection** callers) {
     constexpr int kBatch = 64;
     epoll_event events[kBatch];
     const int count = epoll_wait(setup_epoll_, events, kBatch, 0);
+    raised_at_once_ = callers;
+    bool accepts = false;
     for (int i = 0; i < count; ++i) {
         auto* watched = static_cast<net::Watched*>(events[i].data.ptr);
-        if (watched->watch == net::Watch::Listener) acceptor_.accept_some();
+        accepts |= watched->watch == net::Watch::Listener;
         if (watched->watch == net::Watch::Pending) acceptor_.advance(static_cast<net::PendingConnection*>(watched));
         if (watched->watch == net::Watch::Peer) step_dial(*static_cast<Peer*>(watched));
     }
-    while (net::PendingConnection* pending = next_caller()) admit(pending, callers);
+    while (accepts && acceptor_.accept_some()) admit_callers(callers);
+    admit_callers(callers);
     const int64_t now = net::now_milliseconds();
     acceptor_.sweep(now);
     look_at_dials(now);

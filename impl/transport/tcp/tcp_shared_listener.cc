@@ -86,17 +86,23 @@ void SharedListener::hand_over(net::PendingConnection* caller) {
     (void)!write(seat->event, &one, sizeof one);
 }
 
+void SharedListener::hand_over_proved() {
+    while (net::PendingConnection* caller = acceptor_.next_proved()) hand_over(caller);
+}
+
 void SharedListener::step() {
     if (!lock_.try_lock()) return;
     constexpr int kBatch = 64;
     epoll_event events[kBatch];
     const int count = epoll_wait(epoll_, events, kBatch, 0);
+    bool accepts = false;
     for (int i = 0; i < count; ++i) {
         auto* watched = static_cast<net::Watched*>(events[i].data.ptr);
-        if (watched->watch == net::Watch::Listener) acceptor_.accept_some();
+        accepts |= watched->watch == net::Watch::Listener;
         if (watched->watch == net::Watch::Pending) acceptor_.advance(static_cast<net::PendingConnection*>(watched));
     }
-    while (net::PendingConnection* caller = acceptor_.next_proved()) hand_over(caller);
+    while (accepts && acceptor_.accept_some()) hand_over_proved();
+    hand_over_proved();
     acceptor_.sweep(net::now_milliseconds());
     const bool timed = acceptor_.needs_timer();
     lock_.unlock();

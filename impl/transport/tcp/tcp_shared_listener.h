@@ -47,6 +47,7 @@ private:
     void flush_deferred() override {}
     void advance_setup() override { step(); }
     void hand_over(net::PendingConnection* caller);
+    void hand_over_proved();
     net::PendingConnection* take_first(Seat& seat);
 
     Mutex lock_;  // protects what follows

@@ -25,6 +25,7 @@ int TcpTransport::open_epoll(const net::Key& key) {
     if (!error) {
         arrivals_ = static_cast<std::byte*>(malloc(tcp::kReceiveBuffer));
         if (!arrivals_) error = -FI_ENOMEM;
+        if (arrivals_) *arrivals_ = {};  // its first page is there when the first message comes
     }
     if (error) {
         close();

@@ -131,6 +131,7 @@ private:
     void report_foreign(const Peer& peer, net::Foreign foreign, int error) const;
     bool frames_wait(Peer& peer);
     void note_connected(Peer& peer);
+    void send_waiting(Peer& peer, int socket);
     void step_dial(Peer& peer);
     void look_at_dials(int64_t now);
     void finish_dials(int64_t deadline);
@@ -151,6 +152,7 @@ private:
     net::PendingConnection* next_caller();
     static SocketAddress address_of_caller(const net::PendingConnection& pending);
     net::Refusal judge(const net::PendingConnection& pending, const SocketAddress& from, Peer** out, bool* owner);
+    void admit_callers(net::PendingConnection** callers);
     void admit(net::PendingConnection* pending, net::PendingConnection** callers);
     bool welcome(Peer& peer, net::PendingConnection& pending);
     bool enter_host(Peer& peer);
@@ -311,6 +313,7 @@ private:
     Peer* dialing_ = nullptr;   // and some that dialed and are still in the list
     Peer* outcomes_ = nullptr;  // peers that are ready or failed
     std::atomic<bool> any_outcome_{false};
+    bool raised_at_once_ = false;  // what becomes ready now; protected by the setup lock
     bool closing_ = false;
     bool connected_ = false;         // FI_EP_MSG
     bool want_look_ = false;         // something other than hot peers is going on
