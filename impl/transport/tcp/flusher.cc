@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <initializer_list>
@@ -19,8 +20,7 @@ std::atomic<bool> Deferring::flusher_sleeps_{false};
 
 // Static, and usable at any time of the process: nothing in it has a constructor or destructor that does anything.
 //
-// The descriptors of all members are in one epoll, each for one event at a time: a member whose application makes
-// progress wakes the thread once per tick, not once per event.
+// The descriptors of all members are in one epoll, each for one event, from when the application has stopped calling.
 class Flusher {
 public:
     bool add(Deferring* member) {
@@ -29,16 +29,17 @@ public:
         LockGuard guard(lock_);
         forget_after_fork();
         // The thread starts last, so that none is left without a member. It waits for the lock.
-        const bool watched =
-            (running_ || open_descriptors()) && (member->setup_descriptor_ < 0 || watch(member, EPOLL_CTL_ADD));
-        if (!watched || (!running_ && !start_thread())) {
+        const bool entered =
+            (running_ || open_descriptors()) && (member->setup_descriptor_ < 0 || watch(member, EPOLL_CTL_ADD, 0));
+        if (!entered || (!running_ && !start_thread())) {
             if (!running_) close_descriptors();
             return false;
         }
         running_ = true;
         member->next_ = members_;
-        member->seen_ = member->called_ = false;
+        member->seen_ = member->watched_ = false;
         members_ = member;
+        if (Deferring::flusher_sleeps_.load(std::memory_order_relaxed)) set_timer();
         return true;
     }
 
@@ -78,13 +79,17 @@ public:
         changing_.unlock();
     }
 
-    // By members, and so while the descriptor is open.
+    // By members, and so while the descriptor is open. The thread wakes a tick later.
+    void set_timer() const {
+        const itimerspec tick{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_nsec = kFlushTick * 1'000'000}};
+        (void)timerfd_settime(timer_, 0, &tick, nullptr);
+    }
+
+private:
     void wake() const {
         const uint64_t one = 1;
         (void)!write(event_, &one, sizeof one);
     }
-
-private:
     static void watch_forks();
 
     // The thread does not exist in a child process, and the parent's transports are not the child's to use.
@@ -98,7 +103,7 @@ private:
     }
 
     void close_descriptors() {
-        for (int* descriptor : {&event_, &epoll_}) {
+        for (int* descriptor : {&event_, &timer_, &epoll_}) {
             if (*descriptor >= 0) close(*descriptor);
             *descriptor = -1;
         }
@@ -106,10 +111,14 @@ private:
 
     bool open_descriptors() {
         event_ = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+        timer_ = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
         epoll_ = epoll_create1(EPOLL_CLOEXEC);
-        epoll_event event{};
+        epoll_event event{}, timer{};
         event.events = EPOLLIN;
-        return event_ >= 0 && epoll_ >= 0 && !epoll_ctl(epoll_, EPOLL_CTL_ADD, event_, &event);
+        timer.events = EPOLLIN | EPOLLET;
+        timer.data.ptr = this;  // no member
+        return event_ >= 0 && timer_ >= 0 && epoll_ >= 0 && !epoll_ctl(epoll_, EPOLL_CTL_ADD, event_, &event) &&
+               !epoll_ctl(epoll_, EPOLL_CTL_ADD, timer_, &timer);
     }
 
     bool start_thread() {
@@ -121,9 +130,9 @@ private:
         return error == 0;
     }
 
-    bool watch(Deferring* member, int operation) const {
+    bool watch(Deferring* member, int operation, uint32_t events) const {
         epoll_event event{};
-        event.events = EPOLLIN | EPOLLONESHOT;
+        event.events = events | EPOLLONESHOT;
         event.data.ptr = member;
         return epoll_ctl(epoll_, operation, member->setup_descriptor_, &event) == 0;
     }
@@ -141,7 +150,7 @@ private:
             idle = tick() ? 0 : idle + 1;
             if (idle > kFlushIdle) {
                 Deferring::flusher_sleeps_.store(true, std::memory_order_seq_cst);
-                if (!anything_deferred()) collect(anything_timed() ? kSetupTick : -1);
+                if (!anything_deferred()) collect(anything_timed() || !all_watched() ? kSetupTick : -1);
                 Deferring::flusher_sleeps_.store(false, std::memory_order_relaxed);
                 idle = kFlushIdle;
             } else {
@@ -167,7 +176,7 @@ private:
         for (int i = 0; i < count; ++i) {
             Deferring* member = members_;  // it may have left in the meantime
             while (member && member != events[i].data.ptr) member = member->next_;
-            if (member) member->called_ = true;
+            if (member) member->watched_ = false;
             uint64_t count_of_wakes;
             if (!events[i].data.ptr) (void)!read(event_, &count_of_wakes, sizeof count_of_wakes);
         }
@@ -186,6 +195,14 @@ private:
         return false;
     }
 
+    // The descriptors of those whose applications call are not.
+    bool all_watched() const {
+        for (const Deferring* member = members_; member; member = member->next_) {
+            if (member->setup_descriptor_ >= 0 && !member->watched_) return false;
+        }
+        return true;
+    }
+
     // True if something is to be looked at again a tick later.
     bool tick() {
         bool busy = false;
@@ -195,7 +212,7 @@ private:
 
     bool look_at(Deferring& member) const {
         const bool deferred = member.deferred_.load(std::memory_order_relaxed);
-        const bool setup = member.called_ || (member.setup_descriptor_ >= 0 && member.timed());
+        const bool setup = member.setup_descriptor_ >= 0 && (!member.watched_ || member.timed());
         if (!deferred && !setup) {
             member.seen_ = false;
             return false;
@@ -208,18 +225,18 @@ private:
         if (quiet) {
             if (setup) member.advance_setup();
             member.flush_deferred();
+            if (setup && !member.watched_) member.watched_ = watch(&member, EPOLL_CTL_MOD, EPOLLIN);
         }
-        const bool called = member.called_;
-        // Either it was seen to, or the application makes progress and will see to it.
-        if (called && seen && watch(&member, EPOLL_CTL_MOD)) member.called_ = false;
-        return deferred || called;
+        // Seen and not quiet: the application makes progress, and sees to what is set up.
+        return deferred || !seen;
     }
 
     Mutex lock_;      // protects what follows
     Mutex changing_;  // one addition or removal at a time; before lock_
     pthread_t thread_{};
     pid_t owner_ = 0;
-    int event_ = -1;  // wakes the thread
+    int event_ = -1;  // wakes the thread at once, to end
+    int timer_ = -1;  // wakes it a tick later
     int epoll_ = -1;
     bool running_ = false;
     bool stop_ = false;
@@ -248,6 +265,6 @@ void Deferring::leave_flusher() {
     joined_ = false;
 }
 
-void Deferring::wake_flusher() { flusher.wake(); }
+void Deferring::wake_flusher() { flusher.set_timer(); }
 
 }  // namespace selvage::impl::tcp

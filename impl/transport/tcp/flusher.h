@@ -7,6 +7,10 @@
 // under locks of its own. So a deferred frame waits two ticks at most, and so does each step of a handshake. The thread
 // never calls an engine: what it completes is reported at the next progress.
 //
+// To wake a thread takes longer than most steps of a handshake, whoever does it. So who defers something sets a timer
+// of a tick, and the descriptor of a transport is watched only once its application has stopped calling: whether it has
+// is looked at every kSetupTick.
+//
 // Locks: the flusher's own is held while a transport is served, so none of a transport's may be held by who calls
 // join_flusher or leave_flusher. The other calls take no lock.
 #pragma once
@@ -31,8 +35,11 @@ public:
     void leave_flusher();
 
     // Something is deferred now. Pairs with the flusher, which says that it sleeps and then looks whether anything is
-    // deferred: one of the two sees the other, as both accesses on both sides are sequentially consistent.
-    void note_deferred() { note(deferred_); }
+    // deferred: one of the two sees the other, as both accesses on both sides are sequentially consistent. What was
+    // noted and not taken back the flusher has seen, or will.
+    void note_deferred() {
+        if (!deferred_.load(std::memory_order_relaxed)) note(deferred_);
+    }
     void note_flushed() { deferred_.store(false, std::memory_order_relaxed); }
     // Something of the setup is due at some time, without anything arriving.
     void note_timed() {
@@ -52,8 +59,12 @@ private:
     friend class Flusher;
     void note(std::atomic<bool>& flag) {
         flag.store(true, std::memory_order_seq_cst);
-        // In this order: the thread itself sees that it does not sleep, and `joined_` is the owner's.
-        if (flusher_sleeps_.load(std::memory_order_seq_cst) && joined_) wake_flusher();
+        // In this order: the thread itself sees that it does not sleep, and `joined_` is the owner's. Of several owners
+        // one sets the timer: others would put it off.
+        if (flusher_sleeps_.load(std::memory_order_seq_cst) && joined_ &&
+            flusher_sleeps_.exchange(false, std::memory_order_seq_cst)) {
+            wake_flusher();
+        }
     }
     static void wake_flusher();
     static std::atomic<bool> flusher_sleeps_;
@@ -64,7 +75,7 @@ private:
     bool joined_ = false;
     // The flusher's.
     int setup_descriptor_ = -1;
-    bool called_ = false;  // the descriptor was readable, and is not watched until that was seen to
+    bool watched_ = false;  // the descriptor is, for one event
     Deferring* next_ = nullptr;
     uint32_t seen_round_ = 0;
     bool seen_ = false;

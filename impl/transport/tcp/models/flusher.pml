@@ -1,122 +1,138 @@
 /* The flusher sleeps when nothing is deferred: impl/transport/tcp/flusher.h, flusher.cc.
  *
- * Models Deferring::note_deferred and note_flushed of a transport, and Flusher::loop and wake.
+ * Models Deferring::note_deferred and note_flushed of two transports, and Flusher::loop, collect and set_timer.
  *
  *     here             in the code
- *     DEFERRED         Deferring::deferred_
+ *     DEFERRED(t)      Deferring::deferred_ of transport t; noted: what its owner last stored there
  *     SLEEPS           Deferring::flusher_sleeps_
- *     mutex, waits     Flusher::lock_, and that the thread waits on wake_
+ *     timer            Flusher::timer_ is set, or has run down and was not seen
  *
  *     lies             frames were deferred and not given to the socket since
  *
- * Abstracted: one transport; a tick that finds something deferred flushes it, at the first look. Between two ticks the
- * thread waits with a limit, which is left out. What is done under the lock that guards the send buffers is one step.
+ * Abstracted: a tick that finds something deferred flushes it, at the first look. Between two ticks the thread waits with a
+ * limit, which is left out; so is how long the timer takes.
  *
  * Property: when nothing can happen any more, no frame lies there.
  *
  * Mutations: DEFERRED_RELAXED, SLEEPS_RELAXED (a store for a locked instruction), LOOKS_FIRST (the flusher looks, then
- * says that it sleeps), WAKE_WITHOUT_LOCK.
+ * says that it sleeps), CLAIMS_FIRST (an owner takes it on itself to set the timer, then says that something is deferred).
  */
-#define THREADS 2
-#define WORDS 2
+#define THREADS 3
+#define WORDS 3
 #define DEPTH 3
 #include "../../../test/models/tso.pml"
 
-#define OWNER 0
-#define FLUSHER 1
+#define FLUSHER 2
 
-#define DEFERRED 0
-#define SLEEPS 1
+#define DEFERRED(t) (t)
+#define SLEEPS 2
 #define TIMES 2
 
-bool mutex, waits, lies;
+bool timer;
+bool lies[2];
 
-inline acquire_mutex(t) { d_step { buffer[t].length == 0 && !mutex -> mutex = true } }
-inline unlock_mutex(t) { d_step { buffer[t].length == 0 -> mutex = false } }
+inline set_timer_if_it_sleeps(t) {
+    load(t, SLEEPS, old);
+    if
+    :: old ->
+        exchange(t, SLEEPS, 0, old);
+        if
+        :: old -> timer = true
+        :: !old -> skip
+        fi
+    :: !old -> skip
+    fi
+}
 
-active proctype owner() {
+proctype owner(byte me) {
     byte times, old;
+    bool noted;
 
     do
     :: times < TIMES ->
         times++;
-        lies = true;
-#ifdef DEFERRED_RELAXED
-        store(OWNER, DEFERRED, 1);
-#else
-        exchange(OWNER, DEFERRED, 1, old);
-#endif
-        load(OWNER, SLEEPS, old);
+        lies[me] = true;
         if
-        :: old ->
-#ifndef WAKE_WITHOUT_LOCK
-            acquire_mutex(OWNER);
+        :: !noted ->
+#ifdef CLAIMS_FIRST
+            set_timer_if_it_sleeps(me);
 #endif
-            waits = false;
-#ifndef WAKE_WITHOUT_LOCK
-            unlock_mutex(OWNER)
+#ifdef DEFERRED_RELAXED
+            store(me, DEFERRED(me), 1);
+#else
+            exchange(me, DEFERRED(me), 1, old);
 #endif
-        :: !old -> skip
+            noted = true;
+#ifndef CLAIMS_FIRST
+            set_timer_if_it_sleeps(me)
+#endif
+        :: noted -> skip
         fi;
         old = 0
     :: times -> /* progress flushes, too */
         d_step {
-            buffer[OWNER].length == 0 ->
-            lies = false
+            buffer[me].length == 0 ->
+            lies[me] = false
         };
-        store(OWNER, DEFERRED, 0)
+        store(me, DEFERRED(me), 0);
+        noted = false
     :: times == TIMES -> break
     od
 }
 
-active proctype flusher() {
-    byte word;
+proctype flusher() {
+    byte first, second;
 
-    acquire_mutex(FLUSHER);
     do
     :: /* a tick */
-        load(FLUSHER, DEFERRED, word);
+        load(FLUSHER, DEFERRED(0), first);
+        load(FLUSHER, DEFERRED(1), second);
         if
-        :: word ->
+        :: first || second ->
             d_step {
                 buffer[FLUSHER].length == 0 ->
-                lies = false
+                if :: first -> lies[0] = false :: else -> skip fi;
+                if :: second -> lies[1] = false :: else -> skip fi
             }
-        :: !word ->
+        :: !first && !second ->
 #ifdef LOOKS_FIRST
-            load(FLUSHER, DEFERRED, word);
+            load(FLUSHER, DEFERRED(0), first);
+            load(FLUSHER, DEFERRED(1), second);
 #endif
 #ifdef SLEEPS_RELAXED
             store(FLUSHER, SLEEPS, 1);
 #else
-            exchange(FLUSHER, SLEEPS, 1, word);
-            word = 0;
+            exchange(FLUSHER, SLEEPS, 1, first);
+            first = 0;
 #endif
 #ifndef LOOKS_FIRST
-            load(FLUSHER, DEFERRED, word);
+            load(FLUSHER, DEFERRED(0), first);
+            load(FLUSHER, DEFERRED(1), second);
 #endif
             if
-            :: !word ->
-                /* pthread_cond_wait */
-                d_step {
-                    buffer[FLUSHER].length == 0 ->
-                    waits = true;
-                    mutex = false
-                };
+            :: !first && !second ->
 end_waits:
                 d_step {
-                    !waits && !mutex ->
-                    mutex = true
+                    timer && buffer[FLUSHER].length == 0 ->
+                    timer = false
                 }
-            :: word -> skip
+            :: first || second -> skip
             fi;
             store(FLUSHER, SLEEPS, 0)
         fi;
-        word = 0
+        first = 0; second = 0
     od
+}
+
+init {
+    atomic {
+        run owner(0);
+        run owner(1);
+        run flusher()
+    }
 }
 
 active proctype observer() {
     timeout;
-    assert(!lies)
+    assert(!lies[0] && !lies[1])
 }
