@@ -24,6 +24,10 @@ public:
     AddressTable(const AddressTable&) = delete;
     AddressTable& operator=(const AddressTable&) = delete;
 
+    // Before the first peer, as a random number takes a system call; otherwise it is chosen with the first.
+    void choose_seed() {
+        if (!seed_) fill_random(&seed_, sizeof seed_);
+    }
     Peer* find(const SocketAddress& address) const;
     // A peer that was not there; nullptr when memory is short.
     Peer* add(const SocketAddress& address);
@@ -71,7 +75,7 @@ bool AddressTable<Peer>::grow() {
     free(buckets_);
     buckets_ = buckets;
     mask_ = size - 1;
-    if (!seed_) fill_random(&seed_, sizeof seed_);
+    choose_seed();
     for (Peer* peer = first_; peer; peer = peer->next) {
         Peer*& chain = buckets_[bucket(peer->remote)];
         peer->next_same_hash = chain;

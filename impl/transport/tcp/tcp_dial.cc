@@ -47,7 +47,7 @@ int TcpTransport::start_dial(Peer& peer) {
     hello.port = connected_ ? uint16_t{0} : address_.port();
     hello.instance = instance_;
     hello.sequence = ++sequence_;
-    net::fill_random(hello.random, sizeof hello.random);
+    memcpy(hello.random, next_random_, sizeof hello.random);
     if (connected_ && private_size_) {
         hello.data_size = static_cast<uint16_t>(private_size_);
         memcpy(hello.data, private_data_, private_size_);
@@ -57,6 +57,7 @@ int TcpTransport::start_dial(Peer& peer) {
     SocketAddress from = address_;
     if (!connected_) from.set_port(0);
     int error = dial->start(from, peer.remote, hello);
+    net::fill_random(next_random_, sizeof next_random_);  // while the other end accepts
     if (!error) error = net::watch_socket(setup_epoll_, dial->socket(), dial->events(), &peer);
     if (error) {
         destroy(dial);

@@ -34,6 +34,9 @@ int TcpTransport::open_epoll(const net::Key& key) {
     key_ = key;
     want_look_ = true;
     net::fill_random(&instance_, sizeof instance_);
+    net::fill_random(next_random_, sizeof next_random_);
+    peers_.choose_seed();
+    hosts_.choose_seed();
     return 0;
 }
 

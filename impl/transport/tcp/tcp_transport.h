@@ -325,7 +325,8 @@ private:
     int timer_ = -1;
     uint32_t hot_count_ = 0;
     uint32_t up_ = 0;
-    uint32_t sequence_ = 0;  // calls made
+    uint32_t sequence_ = 0;                        // calls made
+    uint8_t next_random_[net::kRandomBytes] = {};  // of the next call; protected by the setup lock
     int64_t last_look_ = 0;
     Peer* hot_[tcp::kHotMax] = {};
     std::byte* arrivals_ = nullptr;  // kReceiveBuffer bytes
