@@ -1,8 +1,8 @@
 // The text of /proc/kallsyms, made by the kernel once for all processes of a run.
 //
-// A library that looks for a driver there, as Debian's libfabric does twice in its first fi_getinfo, has the kernel make
-// five megabytes of text for each reader.  The first process that opens it makes a copy in memory; the processes of the
-// run find that by the environment and read it (kernel_symbols_hook.c).
+// A library that looks for a driver there, as Debian's libfabric does twice in its first fi_getinfo, has the kernel
+// make five megabytes of text for each reader.  The first process that opens it makes a copy in memory; the processes
+// of the run find that by the environment and read it (kernel_symbols_hook.c).
 #pragma once
 
 #include <string_view>

@@ -5,8 +5,8 @@
  * 2. Any other call is passed on, and so is that one where no copy can be had.
  * 3. Nothing large stands on the stack: a signal handler may call fopen.
  *
- * Linked into the executables of the kit, ahead of the C library's as its malloc is (alloc_hooks.h), and compiled by the
- * check as a library that the programs of findings are run with.  Any thread.
+ * Linked into the executables of the kit, ahead of the C library's as its malloc is (alloc_hooks.h), and compiled by
+ * the check as a library that the programs of findings are run with.  Any thread.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
