@@ -20,7 +20,8 @@ public:
 
     /// Since the last look the one of its threads that stood longest, or what the looker was late: whoever looks
     /// seldom, as a machine that does many other things lets him, has seen little of the time that went by, and that is
-    /// no silence.  At most that time, which begins with this object; zero where the last look is hardly over.
+    /// no silence.  At most that time, which begins with this object; zero where the last look is less than a tenth of
+    /// a second ago.
     std::chrono::nanoseconds since_last_look();
 
     /// Of a thread, since it began.

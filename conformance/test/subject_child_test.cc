@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "conformance/base/signals.h"
+#include "conformance/base/starved.h"
 #include "conformance/test/subject_util.h"
 
 namespace selvage::conformance {
@@ -159,6 +160,28 @@ TEST(Child, IsNotSilentWhileItStandsInLineForAProcessor) {
     EXPECT_EQ(seen.ending.kind, Kind::Done);
     EXPECT_EQ(seen.records, std::vector<std::string>{"done"});
     EXPECT_GT(std::chrono::steady_clock::now() - began, milliseconds(400)) << "it had to stand in line for long";
+}
+
+TEST(Child, IsLookedAtForStandingInLineNoSoonerThanAfterATenthOfASecond) {
+    const BusyProcessor busy;
+    const pid_t waiting = fork();
+    if (waiting == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pin_to_one_processor();
+        static_cast<void>(!nice(10));
+        for (;;) continue;
+    }
+    const auto began = std::chrono::steady_clock::now();
+    Starved starved(waiting);
+    usleep(50'000);
+    const auto first = starved.since_last_look();
+    if (std::chrono::steady_clock::now() - began < milliseconds(100)) {
+        EXPECT_EQ(first.count(), 0) << "most waits are over by then, and a look is dear";
+    }
+    usleep(300'000);
+    EXPECT_GT(starved.since_last_look(), milliseconds(50));
+    kill(waiting, SIGKILL);
+    waitpid(waiting, nullptr, 0);
 }
 
 // A machine that does many other things does not let the looker look: what it did not see was no silence.
