@@ -153,5 +153,35 @@ TEST(TcpContexts, AContextLeavesWithItsCallersAndComesAgain) {
     EXPECT_EQ(call(host, hello_of(0, 1)), net::Refusal::None);
 }
 
+// A look is a system call. Those that have no peer look whenever they are called, as a caller is what they wait for.
+TEST(TcpContexts, ThoseThatHavePeersShareTheirLooksForCallers) {
+    constexpr size_t kCount = 16;
+    constexpr int64_t kTime = 40 * tcp::kControlInterval;
+    SocketAddress address = loopback();
+    std::unique_ptr<tcp::SharedListener, CloseListener> listener{create<tcp::SharedListener>()};
+    ASSERT_EQ(listener->open(&address, kCount), 0);
+    TcpTransport contexts[kCount];
+    FakeSink sinks[kCount];
+    Side caller;
+    for (size_t i = 0; i < kCount; ++i) {
+        SocketAddress named = address;
+        named.context = receive_context(i);
+        ASSERT_EQ(contexts[i].open_context(named, listener.get(), {}), 0);
+        Peer* peer = nullptr;
+        ASSERT_EQ(caller.transport.peer_at(named, &peer), 0);
+        ASSERT_EQ(send_text(caller.transport, *peer, "hello"), SendResult::Done);
+        ASSERT_TRUE(run({&caller}, [&] { return contexts[i].progress(sinks[i]), sinks[i].frames.size() == 1; }));
+    }
+    const uint64_t before = listener->looks();
+    const int64_t began = net::now_nanoseconds();
+    while (net::now_nanoseconds() - began < kTime) {
+        for (size_t i = 0; i < kCount; ++i) contexts[i].progress(sinks[i]);
+    }
+    const auto most = static_cast<uint64_t>((net::now_nanoseconds() - began) / tcp::kControlInterval) + 1;
+    EXPECT_LE(listener->looks() - before, most);
+    EXPECT_GE(listener->looks() - before, 1u);
+    for (TcpTransport& context : contexts) context.close();
+}
+
 }  // namespace
 }  // namespace selvage::impl::test

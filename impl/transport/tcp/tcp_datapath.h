@@ -151,7 +151,7 @@ size_t TcpTransport::poll_events(Sink& sink) {
             }
         }
     }
-    if (listener_) listener_->step();
+    if (listener_ && (!up_ || listener_->is_due(net::now_nanoseconds()))) listener_->step();
     net::PendingConnection* callers = nullptr;
     if (setup) {
         LockGuard guard(setup_);

@@ -94,6 +94,7 @@ void SharedListener::step() {
     if (!lock_.try_lock()) return;
     constexpr int kBatch = 64;
     epoll_event events[kBatch];
+    ++looks_;
     const int count = epoll_wait(epoll_, events, kBatch, 0);
     bool accepts = false;
     for (int i = 0; i < count; ++i) {
@@ -105,6 +106,7 @@ void SharedListener::step() {
     hand_over_proved();
     acceptor_.sweep(net::now_milliseconds());
     const bool timed = acceptor_.needs_timer();
+    looked_.store(net::now_nanoseconds(), std::memory_order_relaxed);
     lock_.unlock();
     timed ? note_timed() : note_untimed();
 }

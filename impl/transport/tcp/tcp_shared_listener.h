@@ -1,7 +1,9 @@
 // The listener of a scalable endpoint: one port, and callers that name the receive context that they want.
 //
 // A caller proves itself here and is then handed to the data path of its context, which answers it. The flusher's
-// thread drives the handshakes, and so does each data path of a receive context when it looks at its connections.
+// thread drives the handshakes, and so do the data paths of receive contexts when they look at their connections: those
+// that have peers share one look in kControlInterval, as a look is a system call, and each of many contexts would make
+// its own for every few messages.
 //
 // Locks: any thread. The lock is taken with a transport's setup lock held, and calls nothing that takes another.
 #pragma once
@@ -10,6 +12,7 @@
 #include "impl/endpoint/scalable.h"
 #include "impl/transport/net/acceptor.h"
 #include "impl/transport/tcp/flusher.h"
+#include "impl/transport/tcp/knobs.h"
 
 namespace selvage::impl::tcp {
 
@@ -33,6 +36,15 @@ public:
     net::PendingConnection* next_caller(size_t context);
     // Looks at what is being set up, unless somebody else does just now.
     void step();
+    // Whether a context that has peers is to do so: a connection is being set up, or none looked for a while.
+    bool is_due(int64_t now) const {
+        return timed() || now - looked_.load(std::memory_order_relaxed) >= kControlInterval;
+    }
+    // How often step() has looked, for tests.
+    uint64_t looks() {
+        LockGuard guard(lock_);
+        return looks_;
+    }
 
 private:
     static constexpr size_t kCallersMax = 64;  // that wait for a context to look
@@ -50,9 +62,14 @@ private:
     void hand_over_proved();
     net::PendingConnection* take_first(Seat& seat);
 
+    // When step() looked, in nanoseconds of the monotonic clock. A guess that all threads share: one that misses a
+    // store looks once more.
+    std::atomic<int64_t> looked_{0};
+
     Mutex lock_;  // protects what follows
     int epoll_ = -1;
     size_t contexts_ = 0;
+    uint64_t looks_ = 0;
     Seat seats_[kContextsMax];
     net::Acceptor acceptor_{net::CallKind::ReliableDatagram};
 };
