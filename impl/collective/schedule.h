@@ -17,6 +17,7 @@ namespace selvage::impl {
 enum class Algorithm : uint8_t {
     Dissemination,      // barrier: to and from members at distances 1, 2, 4, ...
     Binomial,           // broadcast, reduce: down or up a tree
+    Chain,              // broadcast: segments from each member to the next, one behind the other
     ScatterRing,        // broadcast: parts down a tree, then around a ring
     RecursiveDoubling,  // allreduce: with partners at distances 1, 2, 4, ...
     Ring,               // allgather: blocks go around; allreduce: they are reduced on their way, and go around again
@@ -24,10 +25,11 @@ enum class Algorithm : uint8_t {
     Pairwise,           // alltoall, reduce_scatter, barrier, allgather: each member with each other one; allreduce: all
                         // operands are everywhere, in a group of kPairwiseMost
     Linear,             // scatter, gather: the root with each member
+    Direct,             // allreduce: each member reduces a part of all operands, and gives it to all others
 };
 
 // With so many members each exchanges messages with each other one in a single round.
-inline constexpr uint32_t kPairwiseMost = 5;
+inline constexpr uint32_t kPairwiseMost = 8;
 
 // The operation as one member sees it. `unit`: bytes that a member gives or gets: all of the data for broadcast, reduce
 // and allreduce, else a block for one member.
@@ -72,7 +74,7 @@ struct Step {
 };
 
 struct Round {
-    static constexpr uint32_t kStepsMost = 12;
+    static constexpr uint32_t kStepsMost = 24;
 
     uint32_t count = 0;
     bool has_local = false;  // of these

@@ -43,6 +43,28 @@ private:
     }
 };
 
+// Of Pairwise and Direct in a round.
+inline constexpr uint32_t kExchanges = kPairwiseMost - 1;
+// Of Binomial and Linear in a round.
+inline constexpr uint32_t kTransfers = 8;
+
+// Distances of this round: from the first on, before the last.
+struct Distances {
+    Distances(const Member& m, uint32_t round)
+        : begin(1 + round * kExchanges), end(std::min(begin + kExchanges, m.n())) {}
+    uint32_t begin;
+    uint32_t end;
+};
+// At least one, so that a member that is alone has a round for its local steps.
+inline uint32_t exchange_rounds(const Member& m) { return std::max(rounds_of(m.n() - 1, kExchanges), 1u); }
+
 inline Part in_scratch(uint64_t offset, uint64_t size) { return {Space::Scratch, offset, size}; }
+
+// schedule_broadcast.cc, schedule_allreduce.cc: a round, by an algorithm of the operation, and how many there are.
+void broadcast(const Member& m, Algorithm algorithm, uint32_t round, Round* out);
+uint32_t broadcast_rounds(const Member& m, Algorithm algorithm);
+void allreduce(const Member& m, Algorithm algorithm, uint32_t round, Round* out);
+uint32_t allreduce_rounds(const Member& m, Algorithm algorithm);
+uint64_t allreduce_scratch(const Member& m, Algorithm algorithm);
 
 }  // namespace selvage::impl

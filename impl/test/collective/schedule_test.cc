@@ -11,6 +11,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <span>
 #include <vector>
 
 namespace selvage::impl {
@@ -143,11 +144,13 @@ const Way kWays[] = {
     {FI_BARRIER, Algorithm::Dissemination},
     {FI_BARRIER, Algorithm::Pairwise},
     {FI_BROADCAST, Algorithm::Binomial},
+    {FI_BROADCAST, Algorithm::Chain},
     {FI_BROADCAST, Algorithm::ScatterRing},
     {FI_ALLTOALL, {}},
     {FI_ALLREDUCE, Algorithm::RecursiveDoubling},
     {FI_ALLREDUCE, Algorithm::Ring},
     {FI_ALLREDUCE, Algorithm::Pairwise},
+    {FI_ALLREDUCE, Algorithm::Direct},
     {FI_ALLGATHER, Algorithm::Bruck},
     {FI_ALLGATHER, Algorithm::Ring},
     {FI_ALLGATHER, Algorithm::Pairwise},
@@ -231,6 +234,16 @@ TEST(Schedule, WhatIsChosenForEachSizeIsRight) {
     }
 }
 
+// Several blocks of Direct, and several rounds of Chain.
+TEST(Schedule, LongDataComesInSeveralPieces) {
+    for (const bool in_memory : {false, true}) {
+        hold_against_page({FI_ALLREDUCE, Algorithm::Direct}, 4, 0, 70'000, in_memory);
+        hold_against_page({FI_BROADCAST, Algorithm::Chain}, 4, 1, 70'000, in_memory);
+    }
+    const Shape shape{FI_ALLREDUCE, 4, 0, 0, 560'000, 8, true};
+    EXPECT_EQ(plan_of(shape, Algorithm::Direct).rounds, 10u);
+}
+
 // No member is through before every other one has begun: what a member has received tells of those that it heard of.
 void hear_of_everybody(uint32_t n, Algorithm algorithm) {
     const auto plan_at = [&](uint32_t self) { return plan_of({FI_BARRIER, n, self, 0, 0, 1}, algorithm); };
@@ -275,6 +288,82 @@ TEST(Schedule, AllreduceReadsNoOperandBehindItsResult) {
             EXPECT_TRUE(written);
         }
     }
+}
+
+// The same of the bytes that a member reads and writes in its rounds. Those that it sends in a round it may send until
+// the end of that.
+class InPlace {
+public:
+    explicit InPlace(const Plan& plan) : written_(plan.shape.unit) {
+        for (uint32_t round = 0; round < plan.rounds; ++round) {
+            Round steps;
+            make_round(plan, round, &steps);
+            look_at(std::span(steps.steps, steps.count));
+        }
+        EXPECT_EQ(std::ranges::count(written_, true), static_cast<ptrdiff_t>(plan.shape.unit));
+    }
+
+private:
+    static bool overlap(const Part& a, const Part& b) {
+        return a.offset < b.offset + b.size && b.offset < a.offset + a.size;
+    }
+    void read(const Part& part) {
+        if (part.space != Space::Operand) return;
+        for (uint64_t i = 0; i < part.size; ++i) ASSERT_FALSE(written_[part.offset + i]) << part.offset;
+    }
+    void write(const Part& part) {
+        if (part.space != Space::Result) return;
+        std::fill_n(written_.begin() + static_cast<ptrdiff_t>(part.offset), part.size, true);
+    }
+    void look_at(std::span<const Step> steps) {
+        for (const Step& step : steps) {
+            if (step.kind == Step::Kind::Send) read(step.part);
+        }
+        for (const Step& step : steps) {
+            if (step.kind != Step::Kind::Receive) continue;
+            for (const Step& other : steps) {
+                const bool sends = other.kind == Step::Kind::Send && other.part.space != Space::Scratch;
+                EXPECT_FALSE(sends && step.part.space == Space::Result && overlap(step.part, other.part));
+            }
+            write(step.part);
+        }
+        for (const Step& step : steps) {
+            if (!step.is_local()) continue;
+            read(step.first);
+            if (step.kind == Step::Kind::Reduce) read(step.second);
+            write(step.part);
+        }
+    }
+
+    std::vector<bool> written_;
+};
+
+TEST(Schedule, AllreduceWithEachOtherMemberKeepsOperandsThatAreStillToBeRead) {
+    for (const uint32_t n : {2u, 3u, 5u, 8u, 11u}) {
+        for (uint32_t self = 0; self < n; ++self) {
+            for (const bool in_memory : {false, true}) {
+                for (const uint64_t unit : {uint64_t{8}, uint64_t{8} * n + 24, uint64_t{700'000}})
+                    InPlace(plan_of({FI_ALLREDUCE, n, self, 0, unit, 4, in_memory}, Algorithm::Direct));
+            }
+        }
+    }
+}
+
+// A chain of long segments would be a tree's trunk alone: members pass on what they have while more comes.
+TEST(Schedule, AChainPassesOnWhatItHasWhileMoreComes) {
+    const Plan plan = plan_of({FI_BROADCAST, 4, 1, 0, uint64_t{1} << 20, 8}, Algorithm::Chain);
+    uint32_t both = 0;
+    for (uint32_t round = 0; round < plan.rounds; ++round) {
+        Round steps;
+        make_round(plan, round, &steps);
+        const std::span all(steps.steps, steps.count);
+        const auto has = [&](Step::Kind kind) {
+            return std::ranges::any_of(all, [&](const Step& step) { return step.kind == kind; });
+        };
+        both += has(Step::Kind::Receive) && has(Step::Kind::Send);
+    }
+    EXPECT_GE(both, 4u);
+    EXPECT_EQ(both + 2, plan.rounds);
 }
 
 }  // namespace

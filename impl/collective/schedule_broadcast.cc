@@ -1,0 +1,102 @@
+// Broadcasts (schedule.h): down a tree, along a chain, or in parts down a tree and then around a ring.
+#include <algorithm>
+#include <bit>
+
+#include "impl/collective/schedule_member.h"
+
+namespace selvage::impl {
+namespace {
+
+constexpr uint64_t kSegment = 32u << 10;  // bytes, of Chain
+constexpr uint32_t kSegmentsAtOnce = 4;   // in a round
+
+// A tree from the root: a member has those below it whose distance is less than the lowest bit of its own number, the
+// farthest first, since they have most to pass on.
+struct TreeNode {
+    explicit TreeNode(const Member& m)
+        : relative(m.relative()), reach(relative ? relative & -relative : std::bit_ceil(m.n())) {
+        for (uint32_t d = reach / 2; d; d /= 2) children += relative + d < m.n();
+    }
+    uint32_t relative;
+    uint32_t reach;  // of itself and all below it
+    uint32_t children = 0;
+
+    uint32_t receives() const { return relative ? 1 : 0; }
+    uint32_t rounds() const { return receives() + rounds_of(children, kTransfers); }
+};
+
+// `in_parts`: only what a member and those below it are to have.
+void broadcast_tree(const Member& m, const TreeNode& node, uint32_t round, bool in_parts, Round* out) {
+    const auto data = [&](uint32_t first, uint32_t reach) {
+        return in_parts ? m.parts(Space::Operand, first, std::min(first + reach, m.n())) : m.all(Space::Operand);
+    };
+    if (round < node.receives()) {
+        return out->receive(m.absolute(node.relative - node.reach), data(node.relative, node.reach));
+    }
+    const uint32_t begin = (round - node.receives()) * kTransfers;
+    uint32_t child = 0;
+    for (uint32_t d = node.reach / 2; d; d /= 2) {
+        if (node.relative + d >= m.n()) continue;
+        const bool now = child >= begin && child < begin + kTransfers;
+        if (now) out->send(m.absolute(node.relative + d), data(node.relative + d, d));
+        ++child;
+    }
+}
+
+void broadcast_ring(const Member& m, uint32_t round, Round* out) {
+    const uint32_t n = m.n(), relative = m.relative();
+    out->receive(m.before(1), m.part(Space::Operand, (relative + n - round - 1) % n));
+    out->send(m.after(1), m.part(Space::Operand, (relative + n - round) % n));
+}
+
+// The segments of a broadcast, of whole elements, and the rounds in which a member receives them or passes them on.
+struct Segments {
+    explicit Segments(const Shape& shape)
+        : unit(shape.unit), size(std::max<uint64_t>(kSegment - kSegment % shape.element, shape.element)) {}
+    uint32_t count() const { return static_cast<uint32_t>((unit + size - 1) / size); }
+    uint32_t rounds() const { return rounds_of(count(), kSegmentsAtOnce); }
+    Part operator[](uint32_t index) const {
+        return {Space::Operand, index * size, std::min(size, unit - index * size)};
+    }
+    template <typename Do>
+    void for_each(uint32_t round, Do with_segment) const {
+        const uint32_t begin = round * kSegmentsAtOnce, end = std::min(begin + kSegmentsAtOnce, count());
+        for (uint32_t i = begin; i < end; ++i) with_segment((*this)[i]);
+    }
+
+    uint64_t unit;
+    uint64_t size;
+};
+
+// A member passes on what it has received in the round before, while more comes.
+void broadcast_chain(const Member& m, uint32_t round, Round* out) {
+    const Segments segments(m.shape);
+    const uint32_t relative = m.relative(), late = relative ? 1 : 0;
+    if (relative) segments.for_each(round, [&](const Part& part) { out->receive(m.before(1), part); });
+    if (round < late || relative + 1 == m.n()) return;
+    segments.for_each(round - late, [&](const Part& part) { out->send(m.after(1), part); });
+}
+
+uint32_t chain_rounds(const Member& m) {
+    const bool passes_on = m.relative() && m.relative() + 1 < m.n();
+    return Segments(m.shape).rounds() + (passes_on ? 1 : 0);
+}
+
+}  // namespace
+
+void broadcast(const Member& m, Algorithm algorithm, uint32_t round, Round* out) {
+    if (algorithm == Algorithm::Chain) return broadcast_chain(m, round, out);
+    const TreeNode node(m);
+    if (round < node.rounds()) {
+        broadcast_tree(m, node, round, algorithm == Algorithm::ScatterRing, out);
+    } else {
+        broadcast_ring(m, round - node.rounds(), out);
+    }
+}
+uint32_t broadcast_rounds(const Member& m, Algorithm algorithm) {
+    if (algorithm == Algorithm::Chain) return chain_rounds(m);
+    const uint32_t down = TreeNode(m).rounds();
+    return algorithm == Algorithm::ScatterRing ? down + m.n() - 1 : down;
+}
+
+}  // namespace selvage::impl
