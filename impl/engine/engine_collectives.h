@@ -62,8 +62,10 @@ protected:
 
 private:
     static constexpr uint64_t kErrnoMost = 4095;
-    // Longer ones are announced, so that no member is ahead by much.
-    static constexpr size_t kEagerMost = 16u << 10;
+    // Longer ones are announced, so that no member is ahead by much. To ask first costs a member that shares its
+    // processor with others some turns.
+    static constexpr size_t kEagerMost = 64u << 10;
+    static_assert(3 * units_of(kEagerMost) <= int{kCollectiveUnits}, "some may be on their way");
 
     int send_to(const MemberAddress& member, uint64_t tag, uint64_t data, const void* bytes, size_t size,
                 MemberStep& step) final {

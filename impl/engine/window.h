@@ -52,7 +52,7 @@ inline constexpr uint64_t kAskedBytesMost = kAnswerBytesMost / 2;
 inline constexpr uint32_t kAnswersMost = 1 << 17;
 
 // Of collectives (collective_receives.h).
-inline constexpr uint32_t kCollectiveUnits = 256;  // 128 KiB
+inline constexpr uint32_t kCollectiveUnits = 512;  // 256 KiB
 inline constexpr uint32_t kCollectiveCredit = kCollectiveUnits / 4;
 inline constexpr uint32_t kCollectiveAnnouncements = 4096;
 
