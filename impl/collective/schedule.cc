@@ -18,6 +18,8 @@ constexpr uint64_t kLongAllgatherOfFew = 128u << 10;
 constexpr uint64_t kDirect = 64u << 10;
 constexpr uint64_t kDirectInMemory = 32u << 10;
 constexpr uint64_t kChain = 64u << 10;
+constexpr uint64_t kPiece = 16u << 10;      // of an allgather or alltoall in memory: a frame
+constexpr uint64_t kInPieces = 256u << 10;  // and the longest block that comes in such in a large group
 // Beyond so many that are not in memory, a message to each costs more than some rounds.
 constexpr uint32_t kPairwiseFar = 5;
 
@@ -67,20 +69,44 @@ void barrier_pairwise(const Member& m, uint32_t round, Round* out) {
     for (uint32_t d = distances.begin; d < distances.end; ++d) out->signal(m.after(d), m.before(d));
 }
 
+// Blocks between members in memory come in pieces, one round of exchanges after the other: what is no longer than a
+// frame is not announced, and of all that is under way at a time more stays in a cache.
+struct Pieces {
+    explicit Pieces(const Member& m) : exchanges(exchange_rounds(m)) {
+        const bool few = m.n() <= kPairwiseFar || m.shape.unit <= kInPieces;
+        const bool one = !m.shape.in_memory || m.n() <= 2 || m.n() > kPairwiseMost || !few;
+        size = one ? std::max<uint64_t>(m.shape.unit, 1)
+                   : std::max<uint64_t>(kPiece - kPiece % m.shape.element, m.shape.element);
+        count = static_cast<uint32_t>(std::max<uint64_t>((m.shape.unit + size - 1) / size, 1));
+    }
+    uint32_t rounds() const { return exchanges * count; }
+    // What of a block is the round's.
+    Part operator()(uint32_t round, const Part& block) const {
+        const uint64_t offset = round / exchanges * size;
+        return {block.space, block.offset + offset, std::min(size, block.size - offset)};
+    }
+
+    uint32_t exchanges;
+    uint64_t size;
+    uint32_t count;
+};
+
 void allgather_pairwise(const Member& m, uint32_t round, Round* out) {
-    const Distances distances(m, round);
+    const Pieces pieces(m);
+    const Distances distances(m, round % pieces.exchanges);
     for (uint32_t d = distances.begin; d < distances.end; ++d) {
-        out->receive(m.before(d), m.blocks(Space::Result, m.before(d)));
-        out->send(m.after(d), m.all(Space::Operand));
+        out->receive(m.before(d), pieces(round, m.blocks(Space::Result, m.before(d))));
+        out->send(m.after(d), pieces(round, m.all(Space::Operand)));
     }
     if (!round) out->copy(m.blocks(Space::Result, m.self()), m.all(Space::Operand));
 }
 
 void alltoall(const Member& m, uint32_t round, Round* out) {
-    const Distances distances(m, round);
+    const Pieces pieces(m);
+    const Distances distances(m, round % pieces.exchanges);
     for (uint32_t d = distances.begin; d < distances.end; ++d) {
-        out->receive(m.before(d), m.blocks(Space::Result, m.before(d)));
-        out->send(m.after(d), m.blocks(Space::Operand, m.after(d)));
+        out->receive(m.before(d), pieces(round, m.blocks(Space::Result, m.before(d))));
+        out->send(m.after(d), pieces(round, m.blocks(Space::Operand, m.after(d))));
     }
     if (!round) out->copy(m.blocks(Space::Result, m.self()), m.blocks(Space::Operand, m.self()));
 }
@@ -166,7 +192,7 @@ Algorithm choose(const Shape& shape) {
 
 uint32_t allgather_rounds(const Member& m, Algorithm algorithm) {
     if (algorithm == Algorithm::Bruck) return log_of(m.n());
-    return algorithm == Algorithm::Ring ? std::max(m.n() - 1, 1u) : exchange_rounds(m);
+    return algorithm == Algorithm::Ring ? std::max(m.n() - 1, 1u) : Pieces(m).rounds();
 }
 
 uint32_t count_rounds(const Member& m, Algorithm algorithm) {
@@ -182,6 +208,7 @@ uint32_t count_rounds(const Member& m, Algorithm algorithm) {
         case FI_ALLGATHER:
             return allgather_rounds(m, algorithm);
         case FI_ALLTOALL:
+            return Pieces(m).rounds();
         case FI_REDUCE_SCATTER:
             return exchange_rounds(m);
         default:

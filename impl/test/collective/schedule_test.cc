@@ -244,6 +244,26 @@ TEST(Schedule, LongDataComesInSeveralPieces) {
     EXPECT_EQ(plan_of(shape, Algorithm::Direct).rounds, 10u);
 }
 
+TEST(Schedule, BlocksInMemoryAreNotLongerThanAFrame) {
+    for (const fi_collective_op collective : {FI_ALLGATHER, FI_ALLTOALL}) {
+        for (const uint32_t n : {3u, 8u}) {
+            const Plan plan = plan_of({collective, n, 1, 0, 100'008, 12, true});
+            uint64_t sent = 0;
+            for (uint32_t round = 0; round < plan.rounds; ++round) {
+                Round steps;
+                make_round(plan, round, &steps);
+                for (const Step& step : std::span(steps.steps, steps.count)) {
+                    if (step.kind != Step::Kind::Send) continue;
+                    EXPECT_LE(step.part.size, 16u << 10);
+                    EXPECT_EQ(step.part.size % 12, 0u);
+                    sent += step.part.size;
+                }
+            }
+            EXPECT_EQ(sent, uint64_t{100'008} * (n - 1));
+        }
+    }
+}
+
 // No member is through before every other one has begun: what a member has received tells of those that it heard of.
 void hear_of_everybody(uint32_t n, Algorithm algorithm) {
     const auto plan_at = [&](uint32_t self) { return plan_of({FI_BARRIER, n, self, 0, 0, 1}, algorithm); };
