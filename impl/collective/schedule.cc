@@ -19,7 +19,7 @@ constexpr uint64_t kDirect = 64u << 10;
 constexpr uint64_t kDirectInMemory = 32u << 10;
 constexpr uint64_t kChain = 64u << 10;
 constexpr uint64_t kPiece = 16u << 10;      // of an allgather or alltoall in memory: a frame
-constexpr uint64_t kInPieces = 256u << 10;  // and the longest block that comes in such in a large group
+constexpr uint64_t kInPieces = 256u << 10;  // and the longest block that comes in such, but for allgathers of some
 // Beyond so many that are not in memory, a message to each costs more than some rounds.
 constexpr uint32_t kPairwiseFar = 5;
 
@@ -73,7 +73,8 @@ void barrier_pairwise(const Member& m, uint32_t round, Round* out) {
 // frame is not announced, and of all that is under way at a time more stays in a cache.
 struct Pieces {
     explicit Pieces(const Member& m) : exchanges(exchange_rounds(m)) {
-        const bool few = m.n() <= kPairwiseFar || m.shape.unit <= kInPieces;
+        const bool any_length = m.shape.collective == FI_ALLGATHER && m.n() <= kPairwiseFar;
+        const bool few = any_length || m.shape.unit <= kInPieces;
         const bool one = !m.shape.in_memory || m.n() <= 2 || m.n() > kPairwiseMost || !few;
         size = one ? std::max<uint64_t>(m.shape.unit, 1)
                    : std::max<uint64_t>(kPiece - kPiece % m.shape.element, m.shape.element);
