@@ -96,6 +96,8 @@ constexpr std::array kObjectCalls = {
     Row<ObjectCall>{ObjectCall::ListenAlone, "listen-alone"},
     Row<ObjectCall>{ObjectCall::Backlog, "backlog"},
     Row<ObjectCall>{ObjectCall::LongConnectData, "long-connect-data"},
+    Row<ObjectCall>{ObjectCall::SharedTwice, "shared-twice"},
+    Row<ObjectCall>{ObjectCall::InsertUnknown, "insert-unknown"},
 };
 
 constexpr std::array kAddressSets = {

@@ -92,7 +92,7 @@ std::vector<GroupScript> collective_scripts() {
 
 std::vector<GroupScript> call_scripts() {
     std::vector<GroupScript> out;
-    for (std::uint64_t call = 0; call <= static_cast<std::uint64_t>(model::ObjectCall::LongConnectData); ++call) {
+    for (std::uint64_t call = 0; call <= static_cast<std::uint64_t>(model::ObjectCall::InsertUnknown); ++call) {
         GroupScript s;
         s.act = model::GroupAct::Calls;
         s.call = static_cast<model::ObjectCall>(call);

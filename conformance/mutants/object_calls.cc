@@ -202,6 +202,13 @@ void add_vectors(Table& table) {
                        : usual<fi_ops_av>.insertsvc(av, node, service, at, flags, context);
         };
     });
+    on_vector(table, "av-unknown-name", "inserts names that no node has", "av.insertsvc.unknown-name", [](fid* f) {
+        own_table(as<fid_av>(f)->ops).insertsvc = [](fid_av* av, const char* node, const char* service, fi_addr_t* at,
+                                                     std::uint64_t flags, void* context) {
+            const int ret = usual<fi_ops_av>.insertsvc(av, node, service, at, flags, context);
+            return std::strstr(node, ".invalid") != nullptr && ret <= 0 ? 2 : ret;
+        };
+    });
     on_vector(table, "av-lookup-cut", "reports the length that fits", "av.lookup.length", [](fid* f) {
         own_table(as<fid_av>(f)->ops).lookup = [](fid_av* av, fi_addr_t at, void* name, std::size_t* length) {
             const std::size_t room = *length;
@@ -270,6 +277,13 @@ void add_endpoints(Table& table) {
                     base_calls(f).bind = [](fid* o, fid* bound, std::uint64_t flags) {
                         const int ret = usual<fi_ops>.bind(o, bound, flags);
                         return ret == -FI_EDOMAIN ? 0 : ret;
+                    };
+                });
+    on_endpoint(table, "bind-shared-twice", "binds two shared receive contexts", "endpoint.bind.single-shared",
+                [](fid* f) {
+                    base_calls(f).bind = [](fid* o, fid* bound, std::uint64_t flags) {
+                        const int ret = usual<fi_ops>.bind(o, bound, flags);
+                        return bound->fclass == FI_CLASS_SRX_CTX ? 0 : ret;
                     };
                 });
     on_endpoint(table, "recvv-many", "takes more buffers than it says", "endpoint.rx-iov-limit.exceeded", [](fid* f) {

@@ -159,7 +159,8 @@ private:
         Query q = asks(context, type, registers ? FI_MSG | FI_RMA : FI_MSG);
         if (call == ObjectCall::CloseRegion || call == ObjectCall::CloseCounter) q.hints->caps |= FI_RMA_EVENT;
         if (call == ObjectCall::QueueSignal) q.hints->domain.threading = FI_THREAD_SAFE;
-        if (call == ObjectCall::SharedUnbound) q.hints->ep.rx_ctx_cnt = FI_SHARED_CONTEXT;
+        if (call == ObjectCall::SharedUnbound || call == ObjectCall::SharedTwice)
+            q.hints->ep.rx_ctx_cnt = FI_SHARED_CONTEXT;
         if (!is_granted(context, q, q.hints->caps)) return false;
         single_.emplace_back(q, s);
         return true;

@@ -26,7 +26,7 @@ constexpr std::string_view kCalls[] = {
     "CALL_VECTOR_CONTEXT",    "CALL_SHORT_NAME",     "CALL_PEER_TO_PEER",          "CALL_TRIGGER_VARIABLES",
     "CALL_OPERATION_FLAGS",   "CALL_ENABLE_TO_SEND", "CALL_ENABLE_TO_RECEIVE",     "CALL_OTHER_DOMAIN",
     "CALL_SHARED_UNBOUND",    "CALL_MANY_BUFFERS",   "CALL_LISTEN_ALONE",          "CALL_BACKLOG",
-    "CALL_LONG_CONNECT_DATA",
+    "CALL_LONG_CONNECT_DATA", "CALL_SHARED_TWICE",   "CALL_INSERT_UNKNOWN",
 };
 static_assert(std::size(kCalls) == OBJECT_CALLS);
 constexpr std::string_view kSets[] = {"SET_RANGE",  "SET_UNIVERSE", "SET_STRIDE",    "SET_INSERT",

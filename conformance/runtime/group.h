@@ -76,6 +76,8 @@ enum object_call {
     CALL_LISTEN_ALONE,          /* fi_listen without an event queue */
     CALL_BACKLOG,               /* fi_control with FI_BACKLOG on a passive endpoint */
     CALL_LONG_CONNECT_DATA,     /* fi_connect with more data than FI_OPT_CM_DATA_SIZE */
+    CALL_SHARED_TWICE,          /* fi_ep_bind of a second shared receive context */
+    CALL_INSERT_UNKNOWN,        /* fi_av_insertsvc of a name that no node has */
     OBJECT_CALLS
 };
 

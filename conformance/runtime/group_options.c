@@ -70,6 +70,19 @@ static void enable_unshared(struct group* g) {
     enable_with(g, FI_TRANSMIT | FI_RECV);
 }
 
+/* The contexts are opened ahead of the endpoint, and closed behind it. */
+static void bind_second_shared(struct group* g) {
+    struct member* const x = &g->member[0];
+    struct fid_ep *first = NULL, *second = NULL;
+
+    if (g->info->ep_attr->rx_ctx_cnt != FI_SHARED_CONTEXT) return;
+    if (!opened(g, fi_srx_context(g->domain, g->info->rx_attr, &first, NULL), &first)) return;
+    if (!opened(g, fi_srx_context(g->domain, g->info->rx_attr, &second, NULL), &second)) return;
+    if (!open_alone(g, x, FI_TRANSMIT | FI_RECV) || fi_ep_bind(x->ep, &first->fid, 0) != 0) return;
+    begin_call(g);
+    note_call(g, fi_ep_bind(x->ep, &second->fid, 0), 0);
+}
+
 static void receive_into_many(struct group* g) {
     static unsigned char bytes[MOST_BUFFERS][BUFFER];
     struct member* const x = &g->member[0];
@@ -109,6 +122,9 @@ void endpoint_calls(struct group* g) {
             break;
         case CALL_SHARED_UNBOUND:
             enable_unshared(g);
+            break;
+        case CALL_SHARED_TWICE:
+            bind_second_shared(g);
             break;
         case CALL_MANY_BUFFERS:
             receive_into_many(g);

@@ -139,6 +139,9 @@ Ruling av_insertsym_order(const GroupCase& c) {
 Ruling av_insertsvc_string(const GroupCase& c) {
     return call_returns(c, ObjectCall::InsertString, 0, "fi_av_insertsvc of fi_sockaddr_in://127.0.0.1:6001");
 }
+Ruling av_insertsvc_unknown_name(const GroupCase& c) {
+    return call_returns(c, ObjectCall::InsertUnknown, 0, "fi_av_insertsvc of a name that no node has");
+}
 Ruling av_event_needs_queue(const GroupCase& c) {
     return call_returns(c, ObjectCall::InsertWithoutEvents, -FI_ENOEQ, "fi_av_insert before an event queue is bound");
 }
@@ -175,6 +178,9 @@ Ruling endpoint_bind_other_domain(const GroupCase& c) {
 }
 Ruling endpoint_enable_needs_shared(const GroupCase& c) {
     return call_fails(c, ObjectCall::SharedUnbound, "fi_enable without the shared receive context");
+}
+Ruling endpoint_bind_single_shared(const GroupCase& c) {
+    return call_fails(c, ObjectCall::SharedTwice, "fi_ep_bind of a second shared receive context");
 }
 Ruling endpoint_rx_iov_limit_exceeded(const GroupCase& c) {
     return call_fails(c, ObjectCall::ManyBuffers, "fi_recvv with a buffer more than rx_attr.iov_limit");

@@ -65,6 +65,8 @@ enum class ObjectCall : std::uint8_t {
     ListenAlone,          ///< fi_listen without an event queue
     Backlog,              ///< fi_control with FI_BACKLOG on a passive endpoint
     LongConnectData,      ///< fi_connect with more data than FI_OPT_CM_DATA_SIZE
+    SharedTwice,          ///< fi_ep_bind of a second shared receive context
+    InsertUnknown,        ///< fi_av_insertsvc of a name that no node has
 };
 
 /// How the set of addresses of the second group is made.  The first one's is a Range of all.

@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds kWaitingWork = std::chrono::milliseconds(200
 static_assert(MEMBERS == kMostMembers && VALUES == kMostGroupValues && FACTS == kGroupFacts);
 static_assert(STORED == static_cast<int>(GroupFact::Stored) && ENTRIES == static_cast<int>(GroupFact::Entries));
 static_assert(SET_DIFF == static_cast<int>(AddressSet::Diff) && CALLS == static_cast<int>(GroupAct::Calls));
-static_assert(OBJECT_CALLS == static_cast<int>(ObjectCall::LongConnectData) + 1);
+static_assert(OBJECT_CALLS == static_cast<int>(ObjectCall::InsertUnknown) + 1);
 
 // What the child writes and this process reads, also when the child has died.
 struct Shared {
