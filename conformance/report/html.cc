@@ -274,15 +274,28 @@ private:
         for (const auto i : mine) {
             const bool first = shown.insert(all_[i]->provider).second;
             const std::string html = finding(*all_[i], anchors_[i], group, first);
-            if (!first && (repeat_bytes_ += html.size()) > kMostRepeats)
-                ++left_out;
-            else
+            if (takes(html.size(), first))
                 o_ << html;
+            else if (first)
+                o_ << in_one_line(*all_[i], anchors_[i]);
+            else
+                ++left_out;
         }
         if (left_out > 0)
             o_ << "<p class=\"more dim\">" << left_out << " more of the same providers: the .json form has "
                << (left_out == 1 ? "it" : "them") << ".</p>\n";
         o_ << "</details>\n";
+    }
+
+    // Whether the page has room for all of one more finding.
+    bool takes(std::size_t bytes, bool first) {
+        if (!first && (repeat_bytes_ += bytes) > kMostRepeats) return false;
+        return (finding_bytes_ += bytes) <= kMostFindings;
+    }
+
+    static std::string in_one_line(const Deviation& d, const std::string& anchor) {
+        return "<p class=\"short dim\" id=\"" + anchor + "\"><span class=\"badge prov\">" + escape(d.provider) +
+               "</span> " + escape(d.summary) + "</p>\n";
     }
 
     static std::string_view heading(std::string_view group) {
@@ -365,11 +378,13 @@ private:
     std::vector<const Deviation*> all_;
     std::vector<std::string> anchors_;
     SharedParts parts_;
-    // So that a page of eight providers with all that they break has at most 2 MB: programs, and findings of a promise
-    // and a provider beyond the first.
+    // So that a page of eight providers with all that they break has at most 2 MB: programs, findings of a promise and
+    // a provider beyond the first, and all findings, of which the gravest come first; of the others it has a line.
     static constexpr std::size_t kMostPrograms = 50'000;
     static constexpr std::size_t kMostRepeats = 15'000;
+    static constexpr std::size_t kMostFindings = 600'000;
     std::size_t program_bytes_ = 0;
+    std::size_t finding_bytes_ = 0;
     std::size_t repeat_bytes_ = 0;
     std::ostringstream o_;
 };
