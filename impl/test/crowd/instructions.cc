@@ -19,6 +19,13 @@ extern "C" [[gnu::noinline]] void measured_sends(Pair& pair, size_t count) {
     }
 }
 
+extern "C" [[gnu::noinline]] void measured_longer_sends(Pair& pair, size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        pair.send_longer();
+        Pair::await(pair.sender, 1);
+    }
+}
+
 // The arrivals and the reading of their completions; the receives are posted.
 extern "C" [[gnu::noinline]] void measured_arrivals(Pair& pair, size_t count) {
     for (size_t i = 0; i < count; ++i) Pair::await(pair.receiver, 1);
@@ -133,6 +140,14 @@ int main() {
         measured_posts(pair, kWindow);
         measured_sends(pair, kWindow);
         measured_arrivals(pair, kWindow);
+    }
+    // Apart: behind a longer message a short one has a word of the ring to clear.
+    Pair longer("shm");
+    for (size_t i = 0; i < kBefore; ++i) longer.exchange();
+    for (size_t i = 0; i < kRounds; ++i) {
+        for (size_t posted = 0; posted < kWindow; ++posted) longer.post();
+        measured_longer_sends(longer, kWindow);
+        Pair::await(longer.receiver, kWindow);
     }
     constexpr size_t kBatches = 2;  // that hold a window
     Writing writing;

@@ -23,6 +23,8 @@ public:
 
     void post() { SELVAGE_MUST(fi_trecv(receiver.ep, &in_, sizeof in_, nullptr, FI_ADDR_UNSPEC, kTag, 0, &in_)); }
     void send() { SELVAGE_MUST(fi_tsend(sender.ep, &out_, sizeof out_, nullptr, to_, kTag, &out_)); }
+    // One of more bytes than a line of the ring has beside the header.
+    void send_longer() { SELVAGE_MUST(fi_tsend(sender.ep, longer_, sizeof longer_, nullptr, to_, kTag, longer_)); }
     // One that waits for a counter.
     void send_later(fi_triggered_context& context) {
         const iovec range{&out_, sizeof out_};
@@ -59,7 +61,8 @@ private:
 
     fi_addr_t to_;
     uint64_t out_ = 4711;
-    uint64_t in_ = 0;
+    char longer_[64] = {};
+    char in_[64] = {};
 };
 
 }  // namespace selvage::impl::test
