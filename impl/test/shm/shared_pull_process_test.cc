@@ -61,7 +61,7 @@ TEST(ShmSharedPullOfTheDead, IsNotWrittenToWhoHasItsNumber) {
     }
 }
 
-// A sender in another process that offers a range and makes progress until it is told to stop, or is killed.
+// A sender in another process that offers a range and makes progress until its parent is gone, or it is killed.
 class ShmSharing : public testing::Test {
 protected:
     static constexpr size_t kMost = (4 << 20) + 4096;

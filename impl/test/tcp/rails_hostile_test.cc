@@ -17,8 +17,8 @@ constexpr uint32_t kPart = 64u << 10;
 // The endpoint that is lied to; it tells of rails.
 struct Victim : Side {
     Victim() : Side(net::Key{}, SocketAddress::wildcard(AddressKind::Inet, 0)) {
-        const SocketAddress told = loopback();
-        transport.offer_rails_at(&told, 1);
+        const SocketAddress advertised = loopback();
+        transport.offer_rails_at(&advertised, 1);
     }
 };
 
@@ -280,10 +280,10 @@ TEST(TcpRailsHostile, RailsHaveABudget) {
 TEST(TcpRailsHostile, AnInvitationThatCannotBeIsNone) {
     net::Note welcome;
     welcome.type = net::NoteType::Welcome;
-    tcp::Invitation told{}, read;
-    told.count = 2;
-    told.told[0] = told.told[1] = loopback();
-    tcp::write_invitation(told, AddressKind::Inet, &welcome);
+    tcp::Invitation sent{}, read;
+    sent.count = 2;
+    sent.addresses[0] = sent.addresses[1] = loopback();
+    tcp::write_invitation(sent, AddressKind::Inet, &welcome);
     EXPECT_TRUE(tcp::read_invitation(welcome, AddressKind::Inet, 1, &read));
     EXPECT_EQ(read.count, 2u);
     EXPECT_FALSE(tcp::read_invitation(welcome, AddressKind::Inet6, 1, &read));

@@ -22,11 +22,11 @@ SocketAddress loopback_of(unsigned last, uint16_t port = 0) {
     return address;
 }
 
-// An endpoint that listens everywhere and tells of two more addresses.
+// An endpoint that listens everywhere and advertises two more addresses.
 struct RailSide : Side {
     explicit RailSide(const SocketAddress& at = SocketAddress::wildcard(AddressKind::Inet, 0)) : Side(net::Key{}, at) {
-        const SocketAddress told[] = {loopback_of(2), loopback_of(3)};
-        transport.offer_rails_at(told, 2);
+        const SocketAddress advertised[] = {loopback_of(2), loopback_of(3)};
+        transport.offer_rails_at(advertised, 2);
     }
     SocketAddress where() const { return loopback(transport.address().port()); }
     Peer* peer_at(const SocketAddress& address) {
@@ -213,7 +213,7 @@ TEST(TcpRails, AnAddressThatLeadsToAnotherEndpointIsLeftAlone) {
     EXPECT_TRUE(a.sink.downs.empty());
 }
 
-TEST(TcpRails, ThePeerOfAnEndpointThatClosesIsToldWhenItWasWaitingForParts) {
+TEST(TcpRails, ThePeerOfAnEndpointThatClosesIsNotifiedWhenItWasWaitingForParts) {
     RailPair pair;
     ASSERT_TRUE(pair.connect());
     for (int i = 0; i < 4; ++i) ASSERT_TRUE(pair.send(pair.a, *pair.to_b, kLong));

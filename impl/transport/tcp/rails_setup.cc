@@ -71,7 +71,7 @@ private:
 }  // namespace
 
 Invitation* copy_of(const Invitation& invitation, size_t count) {
-    const size_t size = offsetof(Invitation, told) + count * sizeof(SocketAddress);
+    const size_t size = offsetof(Invitation, addresses) + count * sizeof(SocketAddress);
     void* const copy = malloc(size);
     if (copy) memcpy(copy, static_cast<const void*>(&invitation), size);
     return static_cast<Invitation*>(copy);
@@ -84,24 +84,24 @@ void write_invitation(const Invitation& invitation, AddressKind kind, net::Note*
     memcpy(at, invitation.secret, kSecretBytes);
     at += kSecretBytes;
     for (size_t i = 0; i < invitation.count; ++i, at += each) {
-        SocketAddress address = invitation.told[i];
+        SocketAddress address = invitation.addresses[i];
         memcpy(at, address_bytes(address), each);
     }
     welcome->data_size = static_cast<uint16_t>(at - welcome->data);
 }
-static_assert(1 + kSecretBytes + kToldMax * sizeof(in6_addr) <= net::kPrivateMax);
+static_assert(1 + kSecretBytes + kAdvertisedMax * sizeof(in6_addr) <= net::kPrivateMax);
 
 bool read_invitation(const net::Note& welcome, AddressKind kind, uint16_t port, Invitation* out) {
     const size_t each = address_size(kind);
     const size_t before = 1 + kSecretBytes;
     if (welcome.data_size <= before || welcome.data[0] != kInvitationType) return false;
     const size_t size = welcome.data_size - before;
-    if (size % each || size / each > kToldMax) return false;
+    if (size % each || size / each > kAdvertisedMax) return false;
     memcpy(out->secret, welcome.data + 1, kSecretBytes);
     out->count = size / each;
     for (size_t i = 0; i < out->count; ++i) {
-        out->told[i] = SocketAddress::wildcard(kind, port);
-        memcpy(address_bytes(out->told[i]), welcome.data + before + i * each, each);
+        out->addresses[i] = SocketAddress::wildcard(kind, port);
+        memcpy(address_bytes(out->addresses[i]), welcome.data + before + i * each, each);
     }
     return true;
 }
@@ -142,13 +142,13 @@ Rail::~Rail() {
 
 Rails::~Rails() { free(behind); }
 
-size_t addresses_to_tell(AddressKind kind, SocketAddress (&out)[kToldMax]) {
+size_t addresses_to_advertise(AddressKind kind, SocketAddress (&out)[kAdvertisedMax]) {
     const OwnAddresses own(kind);
-    size_t told = 0;
-    for (size_t i = 0; i < own.size() && told < kToldMax; ++i) {
-        if (own.is_first_of_link(i)) out[told++] = own[i].address;
+    size_t count = 0;
+    for (size_t i = 0; i < own.size() && count < kAdvertisedMax; ++i) {
+        if (own.is_first_of_link(i)) out[count++] = own[i].address;
     }
-    return told;
+    return count;
 }
 
 size_t choose_rails(const Invitation& invitation, const SocketAddress& first, SocketAddress (&from)[kRailsMax],
@@ -158,16 +158,16 @@ size_t choose_rails(const Invitation& invitation, const SocketAddress& first, So
     if (!own.find_link(first, &links[0])) return 0;
     size_t count = 0;
     for (size_t i = 0; i < invitation.count && count < kRailsMax; ++i) {
-        const SocketAddress& told = invitation.told[i];
+        const SocketAddress& address = invitation.addresses[i];
         unsigned link = 0;
         // Also a bridge inside of the other machine: here, the same address is this machine's own.
-        if (own.find_link(told, &link)) continue;
-        SocketAddress source = source_towards(told);
-        if (source.kind != told.kind || !own.find_link(source, &link)) continue;
+        if (own.find_link(address, &link)) continue;
+        SocketAddress source = source_towards(address);
+        if (source.kind != address.kind || !own.find_link(source, &link)) continue;
         if (std::find(links, links + 1 + count, link) != links + 1 + count) continue;
         source.set_port(0);
         from[count] = source;
-        to[count] = told;
+        to[count] = address;
         links[++count] = link;
     }
     return count;

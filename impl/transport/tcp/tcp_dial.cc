@@ -71,11 +71,11 @@ int TcpTransport::start_dial(Peer& peer) {
     return 0;
 }
 
-void TcpTransport::forget_dial(Peer& peer) {
-    if (!peer.dial) return;
-    if (peer.dial->socket() >= 0) net::unwatch_socket(setup_epoll_, peer.dial->socket());
-    destroy(peer.dial);
-    peer.dial = nullptr;
+void TcpTransport::drop_dial(int epoll, net::Dial** dial) {
+    if (!*dial) return;
+    if ((*dial)->socket() >= 0) net::unwatch_socket(epoll, (*dial)->socket());
+    destroy(*dial);
+    *dial = nullptr;
 }
 
 void TcpTransport::dial_later(Peer& peer, int64_t pause) {

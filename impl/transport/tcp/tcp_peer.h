@@ -50,7 +50,7 @@ struct Peer : net::Watched, PeerBase {
     bool fallen = false;     // in the transport's list of peers that may be discarded
     bool bulk = false;       // long payloads arrive: read little ahead, the rest goes to its place
     bool splitting = false;  // a frame is being put together of parts (rails.h); nothing else is read
-    bool invited = false;    // it was told addresses for rails; protected by the setup lock
+    bool invited = false;    // it was sent addresses for rails; protected by the setup lock
     int error = 0;           // with broken
     int tx = -1;             // the same socket in both directions, but for the endpoint itself. Guarded while queued.
     int rx = -1;
@@ -88,7 +88,7 @@ struct Peer : net::Watched, PeerBase {
     CallingHost* host = nullptr;  // counted there, as it has connected to an endpoint that did not call it
     Rails* rails = nullptr;       // further connections; the owner's
     // With rails, or what they can be made of, malloc'ed: of who was called, the addresses until the first long frame
-    // and then the secret alone; of a caller who was told some (`invited`), the secret alone. Set before the peer is
+    // and then the secret alone; of a caller who was sent some (`invited`), the secret alone. Set before the peer is
     // Up.
     Invitation* invitation = nullptr;
     SocketAddress remote;  // where it listens

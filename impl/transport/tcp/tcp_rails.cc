@@ -16,8 +16,8 @@ using tcp::Rails;
 void TcpTransport::offer_rails_at(const SocketAddress* addresses, size_t count) {
     LockGuard setup(setup_);
     rails_anywhere_ = true;
-    invitation_.count = std::min(count, tcp::kToldMax);
-    std::copy(addresses, addresses + invitation_.count, invitation_.told);
+    invitation_.count = std::min(count, tcp::kAdvertisedMax);
+    std::copy(addresses, addresses + invitation_.count, invitation_.addresses);
 }
 
 // An endpoint that was bound to an address keeps to it.
@@ -26,10 +26,10 @@ size_t TcpTransport::rails_allowed() const {
     return address_.is_wildcard() ? net::rails_most() : 0;
 }
 
-// What a welcome tells of this endpoint, once: where it listens beside the address that was called.
+// What a welcome advertises of this endpoint, once: where it listens beside the address that was called.
 void TcpTransport::prepare_invitation() {
     if (!rails_allowed()) return;
-    invitation_.count = tcp::addresses_to_tell(address_.kind, invitation_.told);
+    invitation_.count = tcp::addresses_to_advertise(address_.kind, invitation_.addresses);
     if (invitation_.count < 2) invitation_.count = 0;
 }
 
@@ -70,13 +70,13 @@ Rails* TcpTransport::make_rails(Peer& peer, bool caller) {
     return rails;
 }
 
-// The first long frame goes or comes: calls for rails, if the other end told addresses that links lead to.
+// The first long frame goes or comes: calls for rails, if the other end advertised addresses that links lead to.
 void TcpTransport::open_rails(Peer& peer) {
     tcp::Invitation* const invitation = peer.invitation;
     SocketAddress from[tcp::kRailsMax], to[tcp::kRailsMax];
     size_t found = 0;
     if (rails_anywhere_) {
-        for (; found < std::min(invitation->count, tcp::kRailsMax); ++found) to[found] = invitation->told[found];
+        for (; found < std::min(invitation->count, tcp::kRailsMax); ++found) to[found] = invitation->addresses[found];
     } else {
         found = tcp::choose_rails(*invitation, net::local_address(peer.tx), from, to);
     }
@@ -115,13 +115,6 @@ void TcpTransport::call_rail(Rail& rail) {
                        !net::watch_socket(epoll_, rail.dial->socket(), rail.dial->events(), &rail);
     if (!begun) call_rail_later(rail);
     want_look_ = rails_busy_ = true;
-}
-
-void TcpTransport::end_rail_dial(Rail& rail) {
-    if (!rail.dial) return;
-    if (rail.dial->socket() >= 0) net::unwatch_socket(epoll_, rail.dial->socket());
-    destroy(rail.dial);
-    rail.dial = nullptr;
 }
 
 // A link that never came is left alone. One that was there has bytes of the peer: it is called as long as the first

@@ -1,10 +1,10 @@
 // Rails of one peer: the sockets, and how they are set up. See rails.h for what runs on them.
 //
 // Who called first calls for the rails, too: when the first long frame goes or comes, each address that the other end
-// told in its welcome (Invitation) is called that is reached by a link of this machine's own, other than the first
-// connection's (choose_rails). A call of a rail is a handshake as any (net/wire.h), but that its key is made of the
-// domain's and of a secret that the welcome had: so nobody else's connection can become a rail. Its data: which rail,
-// and how many bytes of the stream are here already, in the hello and in the welcome.
+// advertised in its welcome (Invitation) is called that is reached by a link of this machine's own, other than the
+// first connection's (choose_rails). A call of a rail is a handshake as any (net/wire.h), but that its key is made of
+// the domain's and of a secret that the welcome had: so nobody else's connection can become a rail. Its data: which
+// rail, and how many bytes of the stream are here already, in the hello and in the welcome.
 //
 //   None --(who calls)--> Dialing --> Up --> Lost --> Dialing ...
 //   None --(who is called)------> Up --> Lost --> Up ...
@@ -25,7 +25,7 @@
 namespace selvage::impl::tcp {
 
 inline constexpr size_t kSecretBytes = 16;
-inline constexpr size_t kToldMax = 7;  // addresses in a welcome
+inline constexpr size_t kAdvertisedMax = 7;  // addresses in a welcome
 // Microseconds between two looks at the links of a peer for whom parts are under way (rail_link.h), and milliseconds
 // for an endpoint that sleeps.
 inline constexpr int64_t kRailLook = 20'000;
@@ -47,7 +47,7 @@ inline constexpr size_t kRailCallersMax = 64;
 struct Invitation {
     uint8_t secret[kSecretBytes];
     size_t count = 0;
-    SocketAddress told[kToldMax];
+    SocketAddress addresses[kAdvertisedMax];
 };
 // A copy in malloc'ed memory, without the addresses behind `count`; nullptr: there is no memory.
 Invitation* copy_of(const Invitation& invitation, size_t count);
@@ -129,11 +129,11 @@ struct Rails {
     Rails* next_dead = nullptr;  // of those whose peer went down; events of epoll may name them still
 };
 
-// The addresses of this machine that a listener at all of them can be told to have, of one family: one for each link
+// The addresses of this machine that a listener at all of them can advertise, of one family: one for each link
 // that the user lets the provider use. Returns how many.
-size_t addresses_to_tell(AddressKind kind, SocketAddress (&out)[kToldMax]);
-// Of the told addresses, those that links of this machine's lead to, other than the one of `first`: in *to, and the
-// links' addresses in *from. Returns how many; each link is there once. Whether it is the peer who is at such an
+size_t addresses_to_advertise(AddressKind kind, SocketAddress (&out)[kAdvertisedMax]);
+// Of the advertised addresses, those that links of this machine's lead to, other than the one of `first`: in *to, and
+// the links' addresses in *from. Returns how many; each link is there once. Whether it is the peer who is at such an
 // address the handshake says.
 size_t choose_rails(const Invitation& invitation, const SocketAddress& first, SocketAddress (&from)[kRailsMax],
                     SocketAddress (&to)[kRailsMax]);

@@ -125,7 +125,7 @@ void TcpTransport::admit_callers(net::PendingConnection** callers) {
 }
 
 // One look at everything that is being set up. Callers that can be answered only after something is reported to the
-// engine are returned in a list; without one they are told to call again.
+// engine are returned in a list; without one they are refused, and call again.
 void TcpTransport::step_setup(net::PendingConnection** callers) {
     constexpr int kBatch = 64;
     epoll_event events[kBatch];

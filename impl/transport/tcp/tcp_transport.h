@@ -108,8 +108,8 @@ public:
     bool local_name(SocketAddress* out) const;
 
     size_t peers_up() const { return up_; }
-    // Before the first peer. Callers are told these addresses, and such an endpoint calls what it is told wherever
-    // links lead: for both ends on one machine.
+    // Before the first peer. These addresses are advertised to callers, and such an endpoint calls what it is sent
+    // wherever links lead: for both ends on one machine.
     void offer_rails_at(const SocketAddress* addresses, size_t count);
     size_t rails_up(const Peer& peer) const { return peer.rails ? peer.rails->count_up() : 0; }
 
@@ -120,7 +120,8 @@ private:
     // tcp_dial.cc
     int dial(Peer& peer);
     int start_dial(Peer& peer);
-    void forget_dial(Peer& peer);
+    static void drop_dial(int epoll, net::Dial** dial);
+    void forget_dial(Peer& peer) { drop_dial(setup_epoll_, &peer.dial); }
     void dial_later(Peer& peer, int64_t pause);
     bool retry_later(Peer& peer, net::Refusal refusal);
     bool redial(Peer& peer, int error);
@@ -174,7 +175,7 @@ private:
     void open_rails(Peer& peer);
     void call_rail(tcp::Rail& rail);
     void call_rail_later(tcp::Rail& rail, bool refused = false);
-    void end_rail_dial(tcp::Rail& rail);
+    void end_rail_dial(tcp::Rail& rail) { drop_dial(epoll_, &rail.dial); }
     void step_rail(tcp::Rail& rail);
     bool raise_rail(tcp::Rail& rail, int socket);
     void close_rail(tcp::Rail& rail);
@@ -233,7 +234,7 @@ private:
     bool join_thread() { return join_flusher(connected_ ? -1 : setup_epoll_); }
     int open_epoll(const net::Key& key);
     int connect_self(Peer& peer);
-    struct Fallen {  // what the engine is told of a peer that went down
+    struct Fallen {  // what is reported to the engine of a peer that went down
         void* tokens[tcp::kHeldMax];
         size_t token_count = 0;
         bool placement = false;
