@@ -76,9 +76,8 @@ struct Pieces {
         const bool any_length = m.shape.collective == FI_ALLGATHER && m.n() <= kPairwiseFar;
         const bool few = any_length || m.shape.unit <= kInPieces;
         const bool one = !m.shape.in_memory || m.n() <= 2 || m.n() > kPairwiseMost || !few;
-        size = one ? std::max<uint64_t>(m.shape.unit, 1)
-                   : std::max<uint64_t>(kPiece - kPiece % m.shape.element, m.shape.element);
-        count = static_cast<uint32_t>(std::max<uint64_t>((m.shape.unit + size - 1) / size, 1));
+        size = one ? std::max<uint64_t>(m.shape.unit, 1) : whole_elements(kPiece, m.shape);
+        count = std::max(count_of_pieces(m.shape, size), 1u);
     }
     uint32_t rounds() const { return exchanges * count; }
     // What of a block is the round's.

@@ -90,7 +90,7 @@ void allreduce_ring(const Member& m, uint32_t round, Round* out) {
 // is small enough to stay in the caches; elsewhere a round costs more than that.
 struct DirectBlock {
     explicit DirectBlock(const Shape& shape, uint32_t index = 0) : block(shape) {
-        const uint64_t part = std::max<uint64_t>(kDirectPart - kDirectPart % shape.element, shape.element);
+        const uint64_t part = whole_elements(kDirectPart, shape);
         size = shape.in_memory ? part * shape.members : std::max<uint64_t>(shape.unit, 1);
         offset = index * size;
         block.unit = std::min(size, shape.unit - offset);
@@ -100,7 +100,7 @@ struct DirectBlock {
         result.offset += offset;
         return result;
     }
-    uint32_t count(const Shape& shape) const { return static_cast<uint32_t>((shape.unit + size - 1) / size); }
+    uint32_t count(const Shape& shape) const { return count_of_pieces(shape, size); }
 
     Shape block;    // this one's
     uint64_t size;  // of all but the last

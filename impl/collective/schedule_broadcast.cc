@@ -52,20 +52,20 @@ void broadcast_ring(const Member& m, uint32_t round, Round* out) {
 // The segments of a broadcast, of whole elements, and the rounds in which a member receives them or passes them on.
 struct Segments {
     explicit Segments(const Shape& shape)
-        : unit(shape.unit), size(std::max<uint64_t>(kSegment - kSegment % shape.element, shape.element)) {}
-    uint32_t count() const { return static_cast<uint32_t>((unit + size - 1) / size); }
-    uint32_t rounds() const { return rounds_of(count(), kSegmentsAtOnce); }
+        : unit(shape.unit), size(whole_elements(kSegment, shape)), count(count_of_pieces(shape, size)) {}
+    uint32_t rounds() const { return rounds_of(count, kSegmentsAtOnce); }
     Part operator[](uint32_t index) const {
         return {Space::Operand, index * size, std::min(size, unit - index * size)};
     }
     template <typename Do>
     void for_each(uint32_t round, Do with_segment) const {
-        const uint32_t begin = round * kSegmentsAtOnce, end = std::min(begin + kSegmentsAtOnce, count());
+        const uint32_t begin = round * kSegmentsAtOnce, end = std::min(begin + kSegmentsAtOnce, count);
         for (uint32_t i = begin; i < end; ++i) with_segment((*this)[i]);
     }
 
     uint64_t unit;
     uint64_t size;
+    uint32_t count;
 };
 
 // A member passes on what it has received in the round before, while more comes.

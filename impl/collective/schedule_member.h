@@ -12,6 +12,15 @@ namespace selvage::impl {
 inline uint32_t log_of(uint32_t n) { return static_cast<uint32_t>(std::bit_width(n - 1)); }
 inline uint32_t rounds_of(uint32_t steps, uint32_t in_a_round) { return (steps + in_a_round - 1) / in_a_round; }
 
+// As many whole elements as so many bytes have, and at least one; bytes.
+inline uint64_t whole_elements(uint64_t bytes, const Shape& shape) {
+    return std::max<uint64_t>(bytes - bytes % shape.element, shape.element);
+}
+// Pieces of so many bytes that the data of a member has; the last may be shorter.
+inline uint32_t count_of_pieces(const Shape& shape, uint64_t bytes) {
+    return static_cast<uint32_t>((shape.unit + bytes - 1) / bytes);
+}
+
 struct Member {
     const Shape& shape;
 
