@@ -32,6 +32,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -56,10 +57,8 @@ struct Claims {
     uint16_t first;
     uint16_t end;
 
-    static Claims of(uint64_t word) {
-        return {static_cast<uint32_t>(word >> 32), static_cast<uint16_t>(word), static_cast<uint16_t>(word >> 16)};
-    }
-    uint64_t word() const { return uint64_t{generation} << 32 | uint32_t{end} << 16 | first; }
+    static Claims of(uint64_t word) { return std::bit_cast<Claims>(word); }
+    uint64_t word() const { return std::bit_cast<uint64_t>(*this); }
     bool is_left() const { return first < end; }
 };
 
@@ -69,10 +68,8 @@ struct Finished {
     uint16_t chunks;
     uint16_t failed;
 
-    static Finished of(uint64_t word) {
-        return {static_cast<uint32_t>(word >> 32), static_cast<uint16_t>(word), static_cast<uint16_t>(word >> 16)};
-    }
-    uint64_t word() const { return uint64_t{generation} << 32 | uint32_t{failed} << 16 | chunks; }
+    static Finished of(uint64_t word) { return std::bit_cast<Finished>(word); }
+    uint64_t word() const { return std::bit_cast<uint64_t>(*this); }
 };
 
 // Some chunks: [first, end).

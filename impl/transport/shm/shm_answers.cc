@@ -45,11 +45,7 @@ void ShmTransport::await_answers(Peer& peer) {
 }
 
 void ShmTransport::leave_awaited(Peer& peer) {
-    for (Peer** at = &awaited_; peer.slot_answers.awaited && *at; at = &(*at)->next_awaited) {
-        if (*at != &peer) continue;
-        *at = peer.next_awaited;
-        break;
-    }
+    if (peer.slot_answers.awaited) unlink_peer<&Peer::next_awaited>(&awaited_, peer);
     peer.slot_answers.awaited = false;
 }
 

@@ -68,4 +68,12 @@ struct alignas(64) ShmPeer : PeerBase {
     bool answers() const { return sent_before != out.position; }
 };
 
+// Takes a peer out of a list of peers, if it is in it.
+template <ShmPeer* ShmPeer::*Next>
+void unlink_peer(ShmPeer** first, ShmPeer& peer) {
+    ShmPeer** at = first;
+    while (*at && *at != &peer) at = &((*at)->*Next);
+    if (*at) *at = peer.*Next;
+}
+
 }  // namespace selvage::impl

@@ -109,11 +109,7 @@ void ShmTransport::watch_offers(Peer& peer) {
 }
 
 void ShmTransport::leave_watched(Peer& peer) {
-    for (Peer** at = &watched_; peer.shared.watched && *at; at = &(*at)->next_watched) {
-        if (*at != &peer) continue;
-        *at = peer.next_watched;
-        break;
-    }
+    if (peer.shared.watched) unlink_peer<&Peer::next_watched>(&watched_, peer);
     peer.shared.watched = false;
 }
 
