@@ -100,14 +100,22 @@ static void insert_symmetric(struct group* g) {
     note_call(g, ret, wrong);
 }
 
-static void insert_string(struct group* g) {
-    fi_addr_t at = 0;
+/* A vector in which a plain node and service could be inserted: what another does is judged only then.  Or NULL. */
+static struct fid_av* open_for_services(struct group* g) {
     struct fid_av* av;
+    fi_addr_t at = 0;
+
+    if (g->info->addr_format != FI_SOCKADDR_IN) return NULL;
+    av = open_vector(g, FI_AV_UNSPEC, 0, NULL);
+    return av && fi_av_insertsvc(av, "127.0.0.1", "6000", &at, 0, NULL) == 1 ? av : NULL;
+}
+
+static void insert_string(struct group* g) {
+    struct fid_av* const av = open_for_services(g);
+    fi_addr_t at = 0;
     int ret;
 
-    if (g->info->addr_format != FI_SOCKADDR_IN) return;
-    av = open_vector(g, FI_AV_UNSPEC, 0, NULL);
-    if (!av || fi_av_insertsvc(av, "127.0.0.1", "6000", &at, 0, NULL) != 1) return;
+    if (!av) return;
     begin_call(g);
     ret = fi_av_insertsvc(av, "fi_sockaddr_in://127.0.0.1:6001", NULL, &at, 0, NULL);
     note_call(g, ret == 1 ? 0 : ret, 0);
@@ -116,13 +124,11 @@ static void insert_string(struct group* g) {
 /* A label has at most 63 letters, so that no server is asked.  What is noted as returned: 0 if nothing was inserted. */
 static void insert_unknown(struct group* g) {
     static const char name[] = "a234567890123456789012345678901234567890123456789012345678901234567890.invalid";
+    struct fid_av* const av = open_for_services(g);
     fi_addr_t at = 0;
-    struct fid_av* av;
     int ret;
 
-    if (g->info->addr_format != FI_SOCKADDR_IN) return;
-    av = open_vector(g, FI_AV_UNSPEC, 0, NULL);
-    if (!av || fi_av_insertsvc(av, "127.0.0.1", "6000", &at, 0, NULL) != 1) return;
+    if (!av) return;
     begin_call(g);
     ret = fi_av_insertsvc(av, name, "6001", &at, 0, NULL);
     note_call(g, ret < 0 ? 0 : ret, 0);
