@@ -258,13 +258,10 @@ void find_upset(const Traffic& t, Account& a) {
 }
 
 bool all_calm(const Traffic& t, const Account& a) {
-    if (!std::all_of(t.entries.begin(), t.entries.end(), [&](const Completion& c) { return is_harmless(t, a, c); }))
-        return false;
-    for (std::size_t i = 0; i < t.operations.size(); ++i) {
-        const Operation& o = t.operations[i];
-        if (accepted(o) && (exceeds(t, o) || strays(t, o) || overruns(t, a, o, i))) return false;
-    }
-    return true;
+    const auto is_orphan = [](const Completion& c) { return c.operation < 0 && c.error != 0; };
+    const auto may_fail = [&](const Operation& o) { return accepted(o) && (exceeds(t, o) || strays(t, o)); };
+    return std::ranges::none_of(t.entries, is_orphan) && std::ranges::none_of(a.parts, &Account::Part::upset) &&
+           std::ranges::none_of(t.operations, may_fail);
 }
 
 }  // namespace
