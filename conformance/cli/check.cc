@@ -363,7 +363,8 @@ void add_check(CLI::App& app, Run& run) {
     auto* compiler = command
                          ->add_option("--compiler", options->compiler,
                                       "the C compiler, with options, for the programs of findings (default: what CC "
-                                      "says, else cc)")
+                                      "says, else tcc, where there is one, and cc for what its programs do not "
+                                      "show)")
                          ->type_name("COMMAND");
     command->add_flag("--no-compiler", options->no_compiler, "run no programs: the kit's own judgement counts")
         ->excludes(compiler);

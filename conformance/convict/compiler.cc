@@ -81,13 +81,15 @@ std::optional<Compiler> Compiler::find(const std::string& command, std::string& 
         return std::nullopt;
     }
     out.words_.front() = path;
+    if (!command.empty() || from_variable) return out;  // who chose one gets that one
+    if (const std::string quick = find_program("tcc"); !quick.empty()) out.quick_ = {quick};
     return out;
 }
 
-std::string Compiler::run(std::initializer_list<const char*> options, const std::vector<std::string>& files,
-                          const std::string& directory) const {
+std::string Compiler::run(const std::vector<std::string>& words, std::initializer_list<const char*> options,
+                          const std::vector<std::string>& files, const std::string& directory) const {
     BoundedCommand command;
-    command.arguments = words_;
+    command.arguments = words;
     for (const char* option : options) command.arguments.emplace_back(option);
     command.arguments.emplace_back("-o");
     command.arguments.insert(command.arguments.end(), files.begin(), files.end());
@@ -99,15 +101,16 @@ std::string Compiler::run(std::initializer_list<const char*> options, const std:
     return why.empty() ? why : name_ + " " + why;
 }
 
-std::string Compiler::compile(const std::string& source, const std::string& library, const std::string& program,
-                              const std::string& directory) const {
+std::string Compiler::compile(Which which, const std::string& source, const std::string& library,
+                              const std::string& program, const std::string& directory) const {
+    if (which == Which::Quick) return run(quick_, {"-w", "-pthread"}, {program, source, library}, directory);
     // Symbols that the library itself lacks are its own affair.
-    return run({"-O0", "-w", "-pthread", "-Wl,--allow-shlib-undefined"}, {program, source, library}, directory);
+    return run(words_, {"-O0", "-w", "-pthread", "-Wl,--allow-shlib-undefined"}, {program, source, library}, directory);
 }
 
 bool Compiler::compile_preloaded(const std::string& source, const std::string& library,
                                  const std::string& directory) const {
-    return run({"-O1", "-w", "-fPIC", "-shared"}, {library, source}, directory).empty();
+    return run(words_, {"-O1", "-w", "-fPIC", "-shared"}, {library, source}, directory).empty();
 }
 
 }  // namespace selvage::conformance

@@ -118,13 +118,22 @@ private:
         return compiler_.compile_preloaded(source, made, scratch_.path()) ? made + ":" : "";
     }
 
+    // What the quick compiler's program does not show is no answer yet.
     [[nodiscard]] ProgramRun compile_and_run(const Deviation& finding) const {
+        if (compiler_.has_quick()) {
+            ProgramRun quick = compile_and_run(Compiler::Which::Quick, finding);
+            if (quick.result == Result::Shown) return quick;
+        }
+        return compile_and_run(Compiler::Which::Usual, finding);
+    }
+
+    [[nodiscard]] ProgramRun compile_and_run(Compiler::Which which, const Deviation& finding) const {
         const ScratchDirectory own(scratch_.path());
         const std::string source = own.path("program.c"), program = own.path("program");
         std::ofstream(source, std::ios::binary) << finding.reproducer;
         ProgramRun out;
         std::optional<Processor> processor(std::in_place);
-        out.detail = compiler_.compile(source, library_, program, own.path());
+        out.detail = compiler_.compile(which, source, library_, program, own.path());
         if (!out.detail.empty()) return out;
         if (!is_hang(finding)) processor.reset();
         unsigned hung = 0;

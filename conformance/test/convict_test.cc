@@ -424,6 +424,63 @@ TEST(Convict, ACompilerThatFailsIsNamed) {
     EXPECT_TRUE(contains(programs_text(bad), "were not run: cc exits with status 1"));
 }
 
+// A folder with a tcc that leaves a word in the file "asked" and does as `body` says; PATH begins with it.
+class QuickCompiler {
+public:
+    explicit QuickCompiler(const std::string& body) {
+        const std::string text = "#!/bin/sh\necho asked >> " + folder_.path("asked") + "\n" + body + "\n";
+        std::filesystem::permissions(folder_.write("tcc", text), std::filesystem::perms::owner_all);
+        setenv("PATH", (folder_.path("") + ":" + path_).c_str(), 1);
+    }
+    ~QuickCompiler() { setenv("PATH", path_.c_str(), 1); }
+    QuickCompiler(const QuickCompiler&) = delete;
+    QuickCompiler& operator=(const QuickCompiler&) = delete;
+    /// How often since the last look.
+    int asked() {
+        const std::string words = slurp(folder_.path("asked"));
+        std::filesystem::remove(folder_.path("asked"));
+        return static_cast<int>(std::count(words.begin(), words.end(), '\n'));
+    }
+
+private:
+    const std::string path_ = std::getenv("PATH");
+    const Folder folder_;
+};
+
+// A program that ends with END, which a compiler may be told.
+std::string ends_as_compiled(int otherwise) {
+    return "#include <stdio.h>\n#ifndef END\n#define END " + std::to_string(otherwise) +
+           "\n#endif\nint main(void) { puts(END ? \"broken\" : \"kept\"); return END; }\n";
+}
+
+TEST(QuickCompilers, AreAskedFirstAndWhatTheyShowIsShown) {
+    unsetenv("CC");
+    QuickCompiler tcc("exec cc -DEND=1 \"$@\"");
+    const auto r = convicted({finding(Grade::Violation, ends_as_compiled(0))}, court(""));
+    EXPECT_EQ(program_text(*r.deviations[0].program), "its program shows it (exits with 1)");
+    EXPECT_EQ(tcc.asked(), 1);
+}
+
+TEST(QuickCompilers, DoNotHaveTheLastWordOnWhatTheirProgramsDoNotShow) {
+    unsetenv("CC");
+    for (const std::string body : {"exec cc -DEND=0 \"$@\"", "echo 'error: what is that?'; exit 1"}) {
+        QuickCompiler tcc(body);
+        const auto r = convicted({finding(Grade::Violation, ends_as_compiled(1))}, court(""));
+        EXPECT_EQ(program_text(*r.deviations[0].program), "its program shows it (exits with 1)") << body;
+        EXPECT_EQ(r.deviations[0].grade, Grade::Violation);
+        EXPECT_EQ(tcc.asked(), 1);
+    }
+}
+
+TEST(QuickCompilers, AreNotAskedWhereACompilerWasChosen) {
+    QuickCompiler tcc("exit 1");
+    convicted({finding(Grade::Violation, ends_as_compiled(1))}, court("cc"));
+    setenv("CC", "cc -g", 1);
+    convicted({finding(Grade::Violation, ends_as_compiled(1))}, court(""));
+    unsetenv("CC");
+    EXPECT_EQ(tcc.asked(), 0);
+}
+
 TEST(Compilers, AreFoundByOptionVariableAndName) {
     std::string why;
     EXPECT_FALSE(Compiler::find("no-such-compiler -x", why));
