@@ -158,8 +158,7 @@ Ruling collective_gather_result(const GroupCase& c) { return result_of_operation
 
 // Those that a provider lacks it says so of; a barrier is what all others are made of.
 Ruling getinfo_caps_collective_operations(const GroupCase& c) {
-    if (!all_joined(c) || c.script.operation != FI_BARRIER || (c.info.caps & FI_COLLECTIVE) == 0)
-        return Ruling::not_applicable();
+    if (!all_joined(c) || c.script.operation != FI_BARRIER) return Ruling::not_applicable();
     const int round = plain_round(c);
     if (!round_of(c, round).posted) return Ruling::not_applicable();
     return each_fact(c, round, order_of(c, round), GroupFact::Returned, Relation::Equals, 0, "fi_barrier");
@@ -170,8 +169,7 @@ Ruling getinfo_caps_collective_each(const GroupCase& c) {
     // Of a barrier, which has no data, collective-operations tells.
     const bool plainest = c.script.operation != FI_BARRIER && c.script.datatype == FI_UINT64;
     const bool sums = !reduces(c.script.operation) || c.script.op == FI_SUM;
-    if (!is_collective(c) || c.seen.crashed() || !round_of(c, round).began || (c.info.caps & FI_COLLECTIVE) == 0 ||
-        !plainest || !sums)
+    if (!is_collective(c) || c.seen.crashed() || !round_of(c, round).began || !plainest || !sums)
         return Ruling::not_applicable();
     return each_fact(c, round, {0}, GroupFact::QueryReturned, Relation::Equals, 0, "fi_query_collective");
 }

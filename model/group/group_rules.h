@@ -1,6 +1,8 @@
 // What the predicates on groups have in common.  Only the chapters of this folder include it.
 #pragma once
 
+#include <rdma/fabric.h>
+
 #include <string>
 #include <vector>
 
@@ -26,7 +28,10 @@ inline std::vector<std::uint64_t> order_of(const GroupCase& c, int round) {
     return members_of(round == kOfAll ? AddressSet::Range : c.script.set, c.script.members);
 }
 
-inline bool is_collective(const GroupCase& c) { return c.script.act == GroupAct::Collective; }
+/// Without the capability the calls of the script are not the application's to make, whatever comes of them.
+inline bool is_collective(const GroupCase& c) {
+    return c.script.act == GroupAct::Collective && (c.info.caps & FI_COLLECTIVE) != 0;
+}
 /// A crash is of the round that began last.
 inline bool crashed_in(const GroupCase& c, int round) {
     return c.seen.crashed() && (round == kOfScript || !round_of(c, kOfScript).began);

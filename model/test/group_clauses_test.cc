@@ -192,6 +192,21 @@ TEST(GroupClauses, DoNotApplyWhereNothingWasOpened) {
     }
 }
 
+// The calls are not the application's to make there: whatever they do is no deviation, a crash included.
+TEST(GroupClauses, SayNothingOfCollectivesOfAnEndpointWithoutTheCapability) {
+    for (const Row& row : rows()) {
+        if (row.sound.script.act != GroupAct::Collective) continue;
+        Played harmed = row.sound;
+        row.harm(harmed);
+        harmed.info.caps = FI_MSG;
+        EXPECT_EQ(harmed.outcome(row.judge), Outcome::NotApplicable);
+    }
+    Played crashed = collective(FI_BROADCAST, AddressSet::Insert);
+    crashed.info.caps = FI_MSG;
+    crashed.seen.crashed_signal = 11;
+    EXPECT_EQ(crashed.broken(), "");
+}
+
 TEST(GroupClauses, HaveARowEach) {
     std::set<Ruling (*)(const GroupCase&)> seen;
     for (const Row& row : rows()) seen.insert(row.judge);
