@@ -123,6 +123,14 @@ Rows entry_rows() {
         BREAKS(cq_entry_comes, "the send's is lost",
                but(pair(), [](Talk& k) { k.t.entries.erase(k.t.entries.begin()); })),
         BREAKS(cq_entry_comes, "the receive's is lost", but(pair(), [](Talk& k) { k.t.entries.pop_back(); })),
+        SKIPS(cq_entry_comes, "the write's came without its context",
+              but(written(), [](Talk& k) { k.last().operation = -1; })),
+        BREAKS(cq_entry_comes, "the send's is lost, and one of a tagged message has no context",
+               but(pair(),
+                   [](Talk& k) {
+                       k.t.entries.front().operation = -1;
+                       k.t.entries.front().flags = FI_SEND | FI_TAGGED;
+                   })),
         SKIPS(cq_entry_comes, "more may come", but(pair(), [](Talk& k) { k.t.drained = false; })),
         SKIPS(cq_entry_comes, "nobody takes the message", but(Talk(), [](Talk& k) { k.send(A); })),
         HOLDS(cq_error_code, "FI_ECANCELED", cancelled(FI_ECANCELED)),

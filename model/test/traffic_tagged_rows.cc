@@ -152,6 +152,8 @@ Rows tagged_rows() {
         SKIPS(tagged_data_carried, "no data were sent", pair()),
         HOLDS(tagged_completion_selected, "the entry is there", selected(true)),
         BREAKS(tagged_completion_selected, "the entry never came", selected(false)),
+        SKIPS(tagged_completion_selected, "the entry came without its context",
+              but(selected(true), [](Talk& k) { k.last().operation = -1; })),
         SKIPS(tagged_completion_selected, "all completions are told", pair()),
         HOLDS(tagged_fence_order, "the fenced one came last", fenced(true)),
         BREAKS(tagged_fence_order, "the fenced one came first", fenced(false)),
