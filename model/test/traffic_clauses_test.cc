@@ -152,5 +152,13 @@ TEST(TrafficClauses, HoldTheFieldsOfAnEntryAgainstTheMessageWhoseBytesCame) {
     EXPECT_EQ(k.outcome(clause::cq_tag_received), Outcome::Broken) << "what the first one brought";
 }
 
+// It may not be over: no counter is to blame for that.
+TEST(TrafficClauses, AnOperationThatDidNotEndNeedNotBeCounted) {
+    Talk k;
+    k.info.caps |= FI_RMA_EVENT;
+    k.counted().read(A);
+    EXPECT_EQ(k.broken(), "cq.entry.comes: operation 1 (A read): its completion never came\n");
+}
+
 }  // namespace
 }  // namespace selvage::model::traffic_test

@@ -68,6 +68,11 @@ bool has_begun(const TrafficCase& c, int i) {
     return by >= 0 && (!part(c, by).entries.empty() || is_touched(operation(c, by).local));
 }
 
+// An entry is due and there is none: the operation may not be over, which is for cq.entry.comes to speak of.
+bool may_go_on(const TrafficCase& c, int i) {
+    return part(c, i).entries.empty() && entries_due(c.traffic, *c.account, static_cast<std::size_t>(i)) > 0;
+}
+
 /// @param at_target they are counted there, and work is as everything else
 template <typename Concerns>
 Due initiated(const TrafficCase& c, Side s, Concerns&& concerns, bool at_target = false) {
@@ -80,7 +85,7 @@ Due initiated(const TrafficCase& c, Side s, Concerns&& concerns, bool at_target 
             continue;
         }
         ++d.count;
-        if ((sends(o) && !part(c, i).sure) || !has_begun(c, i)) d.known = false;
+        if ((sends(o) && !part(c, i).sure) || !has_begun(c, i) || may_go_on(c, i)) d.known = false;
     }
     return d;
 }
