@@ -148,7 +148,9 @@ struct Traffic {
     bool exited = false;
     bool crashed_opening = false;  ///< of a crash: before anything was posted
     bool crashed_closing = false;  ///< of a crash: when all was over and the endpoints were closed
-    int crashed_at = -1;           ///< of a crash: the operation whose call was made last; -1: not known
+    /// Of a crash: the operation whose call was made last, or the first atomic that was accepted though its valid call
+    /// denies it; -1: not known.
+    int crashed_at = -1;
     std::string detail;
 };
 

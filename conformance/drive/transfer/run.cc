@@ -209,7 +209,8 @@ private:
 
     void step(int index) {
         Operation& o = at(index);
-        if (patience_.step != nullptr && (o.what < Transfer::Cancel || moves_counter(o))) *patience_.step = index;
+        if (patience_.step != nullptr && !denied_ && (o.what < Transfer::Cancel || moves_counter(o)))
+            *patience_.step = index;
         if (o.what == Transfer::Progress) {
             if (o.rest)
                 rest(index);
@@ -236,6 +237,7 @@ private:
             o.ret = end.post(call);
         }
         if (o.ret != 0) return;
+        denied_ = denied_ || (is_atomic(o) && o.count > o.valid_count);
         forecast_.posted(index);
         // From here on the buffer is ours again.
         if (injected(o)) memory_.reuse(index);
@@ -536,7 +538,8 @@ private:
     Counts before_{}, after_{};
     bool stray_ = false;
     bool failed_ = false;
-    bool broke_ = false;  // failed without being cancelled, so that a message may never come
+    bool denied_ = false;  // an atomic was accepted that its valid call denies: the library may end of it at any time
+    bool broke_ = false;   // failed without being cancelled, so that a message may never come
     Clock::time_point began_;
 };
 

@@ -35,7 +35,7 @@ enum class Loss : std::uint8_t {
 /// What a worker tells in shared memory, so that it outlives it.
 struct WorkerState {
     Phase phase = Phase::Running;
-    int operation = -1;       ///< while it runs: whose call was made last
+    int operation = -1;       ///< while it runs: Patience::step
     unsigned waits = 0;       ///< how often something expected never came
     unsigned timed = 0;       ///< how often a time alone said so
     unsigned lost = 0;        ///< barriers that never came through
