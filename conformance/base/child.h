@@ -1,7 +1,7 @@
 // Runs work in a child process with a time limit, so that a library that crashes, hangs or exits ends only the child.
 //
 // Work reports through a Channel: records (bytes) that reach the parent even if the child dies right after, and a slot
-// of shared memory that tells what the child was doing when it died.  POSIX only; call from a single-threaded process.
+// of shared memory that says what the child was doing when it died.  POSIX only; call from a single-threaded process.
 #pragma once
 
 #include <sys/types.h>

@@ -3,7 +3,7 @@
 // libfabric's shm names a region after the process that owns it (`PID:domain:endpoint` in /dev/shm) and refuses to
 // enable an endpoint with -FI_EBUSY where the name is taken and its owner lives.  Process ids come round again: once a
 // killed process's id is given out a second time, its leftover seems to belong to the new process, which is alive.
-// A process that is forked to use a library calls this first (begin_child), so that such a refusal is not told as the
+// A process that is forked to use a library calls this first (begin_child), so that such a refusal is not taken for the
 // library's answer.
 #pragma once
 

@@ -98,7 +98,7 @@ int visit_object(dl_phdr_info* object, std::size_t, void* argument) {
     if (object->dlpi_addr != search.base) return 0;
     for (const auto& segment : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
         if (segment.p_type != PT_NOTE) continue;
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader tells addresses as numbers
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader gives addresses as numbers
         const auto* at = reinterpret_cast<const char*>(object->dlpi_addr + segment.p_vaddr);
         search.build_id = build_id_in({at, segment.p_memsz});
         if (!search.build_id.empty()) return 1;

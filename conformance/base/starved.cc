@@ -24,7 +24,7 @@ Starved::Times times_of(const fs::path& task) {
     return {std::chrono::nanoseconds(ran), std::chrono::nanoseconds(stood)};
 }
 
-// It runs or could: the kernel tells how long a thread stood in line once it has its turn.
+// It runs or could: the kernel reports how long a thread stood in line once it has its turn.
 bool is_runnable(const fs::path& task) {
     std::string line;
     std::ifstream in(task / "stat");

@@ -14,7 +14,7 @@ std::vector<int> cores_allowed();
 std::vector<int> cores_of(std::size_t processes, const std::array<int, 2>& chosen, const std::vector<int>& allowed);
 /// Whether two of them have the same core; unpinned ones, whether `allowed` are too few.
 bool share_cores(const std::vector<int>& cores, const std::vector<int>& allowed);
-/// "cores 0 and 1, which share a cache of 32768K (level 3)": as the kernel tells it, which a hypervisor may have made
+/// "cores 0 and 1, which share a cache of 32768K (level 3)": as the kernel reports it, which a hypervisor may have made
 /// up.
 std::string placement_of(const std::array<int, 2>& cores);
 

@@ -43,7 +43,7 @@ struct LeftOut {
 
 /// Fills in what a library or a tool says of itself.  @return why it can't be used; empty if it can.
 std::string identify(Side& side);
-/// What tells one rival from another in earlier runs: the build id, or a tool's name and version.
+/// What distinguishes one rival from another in earlier runs: the build id, or a tool's name and version.
 std::string identity_of(const Side& side);
 /// Whether the side can be asked for the workload at all: a library always, a tool where it has a counterpart.
 bool has_counterpart(const Side& side, const Workload& workload);
@@ -77,7 +77,7 @@ double times_as_good(Quantity quantity, double ours, double theirs);
 /// The end of a child that gave nothing, in a few words.
 std::string how_it_ended(const Ending& ending);
 
-/// @param at told after each run, for progress.
+/// @param at called after each run, for progress.
 Result run_pairs(const Workload& workload, Sides sides, unsigned pairs, const Effort& effort,
                  const std::function<void()>& at);
 /// A result of a workload in which nothing was measured yet.

@@ -146,7 +146,7 @@ std::string errors_text(const Bench& bench) {
     return out;
 }
 
-/// What is told of each rival: over how many rows A is ahead, and the rows where it is not.
+/// What is printed of each rival: over how many rows A is ahead, and the rows where it is not.
 std::string rivals_text(const Bench& bench) {
     std::string out;
     for (std::size_t s = 1; s < bench.sides.size(); ++s) {

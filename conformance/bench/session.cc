@@ -16,12 +16,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A session that tells nothing for so long hangs.
+/// A session that reports nothing for so long hangs.
 constexpr auto kPatience = 30s;
 /// After so many crashes the rest is given up.
 constexpr unsigned kMostCrashes = 6;
 
-/// Records of the child: a letter, the row's number, what is told.
+/// Records of the child: a letter, the row's number, what is reported.
 constexpr char kBegin = 'B';
 constexpr char kSamples = 'S';
 constexpr char kCannot = 'C';

@@ -1,6 +1,6 @@
 // Workloads that are measured one after another in one process, since making ready takes longer than measuring.
 //
-// A session runs in a child.  It tells each workload that it begins, then its samples or why there are none; should the
+// A session runs in a child.  It sends each workload that it begins, then its samples or why there are none; should the
 // child die or hang, that workload is at fault and another child measures the rest.  Pairs are runs F A B F A B F, with
 // more rivals F A B C F A B C F: the floor stands on both sides of each pair, and a pair on whose sides it differs much
 // is measured anew.
@@ -17,7 +17,7 @@
 
 namespace selvage::conformance::bench {
 
-/// How a session reports.  Every workload is told either samples or cannot, at most once.
+/// How a session reports.  For every workload either samples or cannot is called, at most once.
 struct Tell {
     std::function<void(const Workload&)> begin;
     std::function<void(const Workload&, std::span<const double>)> samples;
@@ -58,7 +58,7 @@ inline constexpr double kSteady = 1.15;
 bool same_machine(Rows floors, const Seen& before, const Seen& after);
 
 struct Suite;
-/// @param at told after each row of each run; `over` after each provider, with its name.
+/// @param at called after each row of each run; `over` after each provider, with its name.
 SessionResults run_sessions(const Suite& suite, std::span<const Workload> workloads, std::span<const Workload> floors,
                             Sides sides, unsigned pairs, const Setting& setting, const std::function<void()>& at,
                             const std::function<void(const std::string& provider)>& over);

@@ -10,7 +10,7 @@ namespace selvage::conformance::bench {
 double quantile(std::span<const double> samples, double share);
 inline double median(std::span<const double> samples) { return quantile(samples, 0.5); }
 
-/// What is told of one library in one workload.  Runs weigh the same, however many samples each has.
+/// What is reported of one library in one workload.  Runs weigh the same, however many samples each has.
 struct Summary {
     double median = 0;  ///< of the medians of the runs
     double p99 = 0;     ///< of all samples

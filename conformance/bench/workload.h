@@ -55,7 +55,7 @@ struct Setting {
     bool realtime = false;             ///< SCHED_FIFO while a workload is measured, and no longer
 };
 
-/// Why a workload can't be measured, in one line.  Thrown in the child, told by the parent.
+/// Why a workload can't be measured, in one line.  Thrown in the child, printed by the parent.
 struct CannotMeasure : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -74,7 +74,7 @@ struct Workload {
     int members = 0;          ///< how many processes take part; 0: two
     bool round_trip = false;  ///< half of it is one way
     bool quick = true;        ///< among those of a short run
-    bool steady = false;      ///< a floor that tells whether the machine was the same before and after
+    bool steady = false;      ///< a floor that shows whether the machine was the same before and after
     /// Measures in a child process that has opened no library yet: opens the one at the path, returns samples.
     std::function<std::vector<double>(const std::string& library, const Effort& effort)> run = {};
     /// For counting instructions: opens the library and makes ready.  Empty: they are not counted.

@@ -22,7 +22,7 @@ std::string_view call_name(model::Transfer what, model::CallForm form);
 /// The lines of the set-up, and of operations.
 void print_setup(std::string& out, const TransferSequence& sequence);
 void print_operations(std::string& out, const std::vector<model::Operation>& operations);
-/// Reads one key of the set-up.  @return false and `error`; `known` tells whether the key is one of these.
+/// Reads one key of the set-up.  @return false and `error`; `known` says whether the key is one of these.
 bool parse_exchange_key(std::string_view key, std::string_view value, TransferSequence& out, CaseError& error,
                         bool& known);
 

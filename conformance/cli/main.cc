@@ -144,7 +144,7 @@ private:
     }
 };
 
-// What is wrong with the command line, and whose help tells what is right.
+// What is wrong with the command line, and whose help says what is right.
 static std::string misread(const CLI::App& app, const CLI::ParseError& error) {
     const auto chosen = app.get_subcommands();
     const auto left = app.remaining(true);
@@ -164,7 +164,7 @@ static std::string misread(const CLI::App& app, const CLI::ParseError& error) {
 
 }  // namespace selvage::conformance
 
-// What cannot even be told ends the process.
+// What cannot even be reported ends the process.
 int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape)
     selvage::conformance::start_again(argc, argv);
     using namespace selvage::conformance;

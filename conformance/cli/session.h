@@ -1,7 +1,7 @@
 // What selvage check runs: each property on each provider, chosen by GoogleTest's filters and shards.
 //
 // Each is a GoogleTest test, PROPERTY.PROVIDER; all that were chosen are run as jobs before the first test, and a test
-// then tells what came of its own.  Main thread only; once in a process.
+// then reports what came of its own.  Main thread only; once in a process.
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // Which part of a run this process does, when several share it.
 //
-// A launcher tells its tasks apart by variables; here they become GoogleTest's, which share the tests out.  Call before
+// A launcher numbers its tasks by variables; here they become GoogleTest's, which share the tests out.  Call before
 // GoogleTest is initialised.
 #pragma once
 

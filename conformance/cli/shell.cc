@@ -1,4 +1,4 @@
-// selvage completion and selvage manual: what shells and man(1) are told, made of the commands' own help.
+// selvage completion and selvage manual: what shells and man(1) read, made of the commands' own help.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -8,7 +8,7 @@
 
 namespace selvage::conformance {
 
-/// Fills `result.reasons` for every clause that was judged and not reached: the run was told to leave it out, the
+/// Fills `result.reasons` for every clause that was judged and not reached: the run had to leave it out, the
 /// property that brings it up did not end, the library is older than the promise, the provider lacks what it speaks of
 /// (preconditions.h).  A clause that none of this explains gets no reason.
 void explain_unreached(const Plan& plan, const Report& report, ProviderResult& result);

@@ -13,7 +13,7 @@
 
 namespace selvage::conformance {
 
-/// What a fresh process was told.
+/// What the call returned in a new process.
 struct FreshAnswer {
     int ret = 0;
     std::vector<std::string> providers;  ///< prov_name of each offer, in order, repetitions kept

@@ -87,7 +87,7 @@ void probe_pair(TestContext& context, const Case& c, Tally& tally, std::vector<B
     }
     const Issued again = context.single().issue(second);
     if (first.broken != nullptr || again.broken != nullptr) return;
-    // Lists of names are compared with whole answers: a layered provider's may be told layer by layer.  What a plain
+    // Lists of names are compared with whole answers: a layered provider's may be listed layer by layer.  What a plain
     // call found of others is none of the provider's business.
     const auto lists_names = [](const Query& q) { return (q.flags & FI_PROV_ATTR_ONLY) != 0; };
     const bool names = lists_names(c.first) || lists_names(second);

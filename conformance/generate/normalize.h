@@ -14,7 +14,7 @@ void normalize(model::Info& hints);
 void normalize(model::Query& query);
 /// A version as one that the interface has had, or one of a handful that it never had.
 model::Version normalized_version(model::Version version);
-/// The data has the type that the conversion is told.
+/// The data has the type that the conversion is given.
 void normalize(StringProbe& probe);
 
 }  // namespace selvage::conformance

@@ -75,7 +75,7 @@ inline Operation sum(Transfer what, std::uint64_t count) {
     return o;
 }
 
-// The flags that a call needs in this set-up, so that it tells.
+// The flags that a call needs in this set-up, so that it has an entry.
 inline std::uint64_t telling(const TransferSequence& setup, bool transmit) {
     return (transmit ? setup.selective_transmit : setup.selective_receive) ? FI_COMPLETION : 0;
 }

@@ -328,7 +328,7 @@ private:
                 Operation w = access(Transfer::Write, form, length, flags);
                 if (form == CallForm::Vector || form == CallForm::Message)
                     w.pieces = std::clamp<std::uint64_t>(entry_.tx.iov_limit, 1, length > 8 ? 3 : 1);
-                // Write data is told of where receives are posted, too.
+                // Write data is reported where receives are posted, too.
                 if (data && (entry_.mode & FI_RX_CQ_DATA) != 0 && sends(entry_))
                     add({receive(false, 8), w});
                 else

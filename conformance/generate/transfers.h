@@ -20,7 +20,7 @@ enum class Depth : std::uint8_t { Least, Some, All };
 std::vector<TransferSequence> systematic_sequences(const model::Info& entry, const TransferSequence& setup,
                                                    Depth depth);
 
-/// The few that show what a set-up is about: what counters count, what is told of what was not selected, and so on.
+/// The few that show what a set-up is about: what counters count, what is reported of what was not selected, and so on.
 std::vector<TransferSequence> telling_sequences(const model::Info& entry, const TransferSequence& setup);
 
 /// Calls that an endpoint of this entry must refuse, for want of a capability that was not selected.

@@ -1,4 +1,4 @@
-// The values worth asking for, field by field: one or more of each equivalence class that the text tells apart.
+// The values worth asking for, field by field: one or more of each equivalence class that the text distinguishes.
 //
 // Classes of a number: not asked (0), what the provider offers, just below and above it, the extremes; of bits: each
 // known bit, all offered, one more than offered, unknown bits; of an enum: each known value and one that nobody knows;

@@ -51,7 +51,7 @@ public:
     /// From now on what the library allocates and frees within issue() and issue_raw() is counted there (and may be
     /// made to fail).  nullptr: not counted.
     void watch(Allocations* allocations);
-    /// From now on each single query is told before it is issued, so that the last one told is the one that killed.
+    /// From now on each single query is recorded before it is issued: the last one recorded is the one that killed.
     void announce(std::function<void(const model::Query&)> told);
 
     /// Prepares up to `capacity()` queries at once, so that the cost of protecting pages is shared.
@@ -62,11 +62,11 @@ public:
     Issued issue(const model::Query& query);
     /// Issues prepared query `i` without decoding, and frees the list: for measuring the raw call rate.
     int issue_raw(std::size_t i);
-    /// Issues prepared query `i` from any thread, several at once.  Stores into hints are let through, but told only
+    /// Issues prepared query `i` from any thread, several at once.  Stores into hints are let through, but seen only
     /// by hints_were_written() afterwards.  The calling thread must not be inside issue().
     void issue_at_once(std::size_t i, model::Answer& out) const;
     /// Whether a store into the prepared queries was caught since the last issue() or call of this, and to which field
-    /// of which query (`issued` tells the field, its answer is left alone).  Puts the queries back as they were.
+    /// of which query (`issued` names the field, its answer is left alone).  Puts the queries back as they were.
     bool hints_were_written(Issued& issued);
 
     /// How many queries are prepared, and the hints of one as the library sees them (nullptr: none).

@@ -35,7 +35,7 @@ namespace detail {
 int survive(void (*call)(void*), void* argument) noexcept;
 }
 
-/// Runs `fn` and tells which signal ended it, 0 if it returned.  Destructors of frames between the crash and here do
+/// Runs `fn` and returns which signal ended it, 0 if it returned.  Destructors of frames between the crash and here do
 /// not run, and whatever the library was doing stays half done: only for children that are thrown away soon.
 /// The handler must have been installed (survive() in guard.h does both).
 template <class Fn>

@@ -35,7 +35,7 @@ private:
     char* view_;
 };
 
-/// Runs `fn` and tells which signal (SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL) ended it, 0 if it returned.  See
+/// Runs `fn` and returns which signal (SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL) ended it, 0 if it returned.  See
 /// survive_installed() for what is left behind.
 template <class Fn>
 int survive(Fn&& fn) noexcept {

@@ -81,7 +81,7 @@ void add_calls_of_groups(Table& table) {
             [](CollectiveCall&) -> ssize_t { return 0; });
 }
 
-// Entries that are told as soon as the operation is called; the base's own are swallowed.
+// Entries that are returned as soon as the operation is called; the base's own are swallowed.
 struct Hurried {
     std::map<fid_cq*, std::deque<void*>> due;
     std::map<void*, int> told;
@@ -179,7 +179,7 @@ void add_joins(Table& table) {
     together(table, "group-busy", "says of each group that it is in use", {"collective.group.closes"}, h);
 }
 
-// The event of a join is told at the first look behind it.
+// The event of a join is returned by the first look behind it.
 void add_early_join(Table& table) {
     static std::map<fid_eq*, std::deque<fi_eq_entry>> due;
     GroupHooks h;

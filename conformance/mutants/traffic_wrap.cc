@@ -59,7 +59,7 @@ std::size_t entry_size(std::uint64_t format) {
     return format < sizes.size() ? sizes[format] : sizes[0];
 }
 
-// What the base has now, as the mutation tells it.
+// What the base has now, as the mutation returns it.
 Reading look(CqWrap& w, fid_cq* cq, std::size_t count) {
     const std::size_t size = entry_size(w.format);
     const std::size_t room = std::min<std::size_t>(count, 16);

@@ -92,7 +92,7 @@ Mutant& Row::failures(const char* name, const char* breaks, std::vector<std::str
 
 Mutant& Row::forgives(const char* name, const char* breaks, std::vector<std::string> clauses, IsError which,
                       bool swallow) const {
-    static std::map<fid_cq*, fi_cq_err_entry> waiting;  // errors that were looked at and are to be told
+    static std::map<fid_cq*, fi_cq_err_entry> waiting;  // errors that were looked at and are to be returned
     TrafficHooks h;
     h.post = [](Post& p) {
         remember(p);

@@ -26,7 +26,7 @@ bool nth(unsigned& counter, unsigned n);
 void spoil(Post& p);
 /// Takes `n` bytes off the end.
 void cut(Post& p, std::size_t n);
-/// The calls that were posted with a context, so that what is read later can be told apart; the last one counts.
+/// The calls that were posted with a context, so that what is read later can be distinguished; the last one counts.
 void remember(const Post& p);
 /// nullptr: none was.
 const Post* posted_with(const void* context);
@@ -56,15 +56,15 @@ struct Row {
     Mutant& entries(const char* name, const char* breaks, std::vector<std::string> clauses, OnEntry change) const;
     /// Errors are changed after they were read.
     Mutant& failures(const char* name, const char* breaks, std::vector<std::string> clauses, OnError change) const;
-    /// Errors that `which` picks are told as successes; with `swallow`, not at all.
+    /// Errors that `which` picks are reported as successes; with `swallow`, not at all.
     Mutant& forgives(const char* name, const char* breaks, std::vector<std::string> clauses, IsError which,
                      bool swallow = false) const;
-    /// Successes that `which` picks are told as errors of this code.
+    /// Successes that `which` picks are reported as errors of this code.
     Mutant& fails(const char* name, const char* breaks, std::vector<std::string> clauses, int code,
                   IsEntry which) const;
-    /// Entries that `which` picks are told some reads later.
+    /// Entries that `which` picks are returned some reads later.
     Mutant& delays(const char* name, const char* breaks, std::vector<std::string> clauses, IsEntry which) const;
-    /// What `which` picks is told as soon as it was posted.
+    /// What `which` picks completes as soon as it was posted.
     Mutant& hurries(const char* name, const char* breaks, std::vector<std::string> clauses,
                     std::function<bool(const Post&)> which) const;
 };

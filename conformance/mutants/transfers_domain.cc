@@ -19,7 +19,7 @@ std::function<int(Call&)> answers_with(void (*set)(fi_info&)) {
     };
 }
 
-// A receive that fails because its message is too long is told as one of all its bytes.
+// A receive that fails because its message is too long is reported as one of all its bytes.
 TrafficHooks tells_whole_of_overruns() {
     static std::map<fid_cq*, fi_cq_err_entry> waiting;
     TrafficHooks h;

@@ -12,11 +12,11 @@ bool has_flags(const fi_cq_tagged_entry& e, std::uint64_t flags) {
     return p != nullptr && !is_recv(*p) && (p->flags & flags) == flags;
 }
 
-// Receives go to memory of our own first, and are copied when the entry has long been told.
+// Receives go to memory of our own first, and are copied when the entry has long been read.
 struct Copy {
     std::vector<char> from;
     Post to;
-    unsigned reads = 0;  // 0: not told yet
+    unsigned reads = 0;  // 0: not returned yet
 };
 std::map<const void*, Copy>& copies() {
     static std::map<const void*, Copy> all;
@@ -57,7 +57,7 @@ TrafficHooks copies_late() {
     return h;
 }
 
-// A send that is told at once and made later.
+// A send that completes at once and is made later.
 TrafficHooks sends_late(bool (*which)(const Post&)) {
     struct Late {
         Post post;
@@ -90,7 +90,7 @@ TrafficHooks sends_late(bool (*which)(const Post&)) {
     return h;
 }
 
-// The base promises no order of completions, though on shm it keeps one for what it tells at once.
+// The base promises no order of completions, though on shm it keeps one for what completes at once.
 int promises_order(Call& call) {
     const int ret = issue(call);
     if (ret != 0 || call.names_only()) return ret;

@@ -186,7 +186,7 @@ void Player::mark_vain_peeks() {
             if (peek == peeks.end() || error.text("err") != "FI_ENOMSG") continue;
             vain_[peek->second] = true;
             vain_[i] = true;
-            // The read that told of the error.
+            // The read that reported the error.
             for (std::size_t j = i; j-- > peek->second;) {
                 const auto& read = trace_.calls[j];
                 if (read.object != call.object || read.result != -FI_EAVAIL) continue;

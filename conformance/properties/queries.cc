@@ -163,7 +163,7 @@ public:
     }
 
 private:
-    // Asks for some of what an entry can do and nothing else, so that it is granted and its rewording tells something.
+    // Asks for some of what an entry can do and nothing else, so that it is granted and its rewording shows something.
     static Query plain_question(const Profile& profile, Rng& rng) {
         Query q = base_call(profile);
         if (profile.entries.empty()) return q;

@@ -93,7 +93,7 @@ private:
         return index < kNamed;
     }
 
-    // Addresses of few bytes, told truly by their length: nothing may be read beyond it.
+    // Addresses of few bytes, with their true length: nothing may be read beyond it.
     static bool make_addressed(std::uint64_t index, Case& out) {
         constexpr std::size_t kSizes[] = {1, 2, 8, 16};
         constexpr std::uint64_t kFormats[] = {FI_FORMAT_UNSPEC, FI_SOCKADDR_IN6};

@@ -16,7 +16,7 @@ std::string broken_number(model::Relation relation, const std::string& seen, con
 bool speaks_of_offers(const model::Evidence& e);
 
 /// Emits `kept(o)` for the evidence, and `seen(o)` where a value is printed.
-/// @return a printf statement that tells promise and sight of the fi_info `o`, number `n`, without its line end.
+/// @return a printf statement of promise and sight of the fi_info `o`, number `n`, without its line end.
 std::string offer_check(Program& p, const model::Evidence& e);
 
 /// A loop over a list of entries, in which each of the provider must stand offer_check(), whose statement `report` is.

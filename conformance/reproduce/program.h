@@ -30,7 +30,7 @@ public:
     /// What endpoints must have for the clause to speak of them.
     [[nodiscard]] std::span<const model::Need> needs() const { return text_.needs; }
 
-    /// A link option or package beyond -lfabric, told in the compile line.
+    /// A link option or package beyond -lfabric, written in the compile line.
     void option(std::string_view flag) { options_.insert(std::string(flag)); }
     /// Emits `text` before main, unless it was emitted before.
     void helper(std::string_view text);

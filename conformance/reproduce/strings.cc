@@ -80,7 +80,7 @@ void emit_contents(Program& p, const std::string& arguments) {
     } else if (e.observed.what == Observable::Printable) {
         p.check("printable.c", "printable(text)");
     } else if (e.actual_text && !e.actual_text->empty() && s.length >= e.actual_text->size() + 1) {
-        // What is wrong is told in the evidence only: the text that was seen is the one that must not be.
+        // What is wrong is in the evidence only: the text that was seen is the one that must not be.
         fail_if(p, "text && strcmp(text, " + c::string(*e.actual_text) + ") == 0",
                 e.note.empty() ? "another text" : e.note, "'%.200s'", ", text");
     }

@@ -149,7 +149,7 @@ private:
         }
     }
 
-    // Numbers of the entries in one row of what was told.
+    // Numbers of the entries in one row of what was reported.
     std::optional<Number> entry_number(const std::string& row) {
         const std::string success = row + ".entries > " + row + ".errors", failure = row + ".errors";
         switch (observed_.what) {
@@ -297,7 +297,7 @@ private:
     [[nodiscard]] const Operation& at(std::size_t k) const { return e_.operations[about_[k]]; }
     [[nodiscard]] std::string succeeded(std::size_t k) const { return row(k) + ".entries > " + row(k) + ".errors"; }
 
-    // What was told of an operation; of none, in the queue that the evidence names.
+    // What was reported of an operation; of none, in the queue that the evidence names.
     [[nodiscard]] std::string row(std::size_t k = 0) const {
         if (!about_.empty()) return "completions" + quoted_index(about_[k]);
         return "completions[OPERATIONS + " +

@@ -38,7 +38,7 @@ SideEffects side_effects_of(const Case& c, const Ending& ending) {
 
 bool same_crash(const Ending& a, const Ending& b) { return a.kind == b.kind && a.signal == b.signal; }
 
-// Runs a case in a child of this child, and tells how that ended.
+// Runs a case in a child of this child, and returns how that ended.
 Ending try_alone(TestContext& context, const Case& c, bool hangs) {
     return run_in_child(
         [&](Channel&) {

@@ -1,6 +1,6 @@
 // Puts the reports of parts of one run together.
 //
-// What the parts have counted adds up; a deviation that several parts found is told once, as in a run that was not
+// What the parts have counted adds up; a deviation that several parts found is reported once, as in a run that was not
 // shared.  Pure functions.
 #pragma once
 

@@ -10,7 +10,7 @@ using namespace model;
 
 constexpr unsigned kMostShrunk = 40;  // cases of one clause that are shrunk at most
 constexpr unsigned kMostBarren = 6;   // and in a row that come to known findings
-constexpr std::size_t kMostKept = 6;  // findings of one clause that are told
+constexpr std::size_t kMostKept = 6;  // findings of one clause that are reported
 
 }  // namespace
 
@@ -94,12 +94,12 @@ std::string signature(const Because& because, const Case& shown, bool intermitte
 
 bool alike(const Because& a, const Because& b) {
     if (a.clause == b.clause) return true;
-    // Which transfer's call ended the process is told by shrinking: the last one that was made need not be it.
+    // Which transfer's call ended the process is found by shrinking: the last one that was made need not be it.
     const auto ended = [](const Because& x) {
         return is_crash(x.evidence) && clause_text(x.clause).judges == Judges::Traffic;
     };
     if (ended(a) && ended(b)) return a.evidence.crash == b.evidence.crash && a.evidence.actual == b.evidence.actual;
-    // Of fi_getinfo: which hint it stumbled over is told by shrinking.  A transfer's own call stays what it is.
+    // Of fi_getinfo: which hint it stumbled over is found by shrinking.  A transfer's own call stays what it is.
     const auto refused = [](const Because& x) {
         const Evidence& e = x.evidence;
         const Judges judges = clause_text(x.clause).judges;

@@ -10,7 +10,7 @@
 
 namespace selvage::conformance {
 
-/// Decides which broken cases are worth shrinking, and which have been told already.
+/// Decides which broken cases are worth shrinking, and which have been reported already.
 class Novelty {
 public:
     /// True while shrinking cases of this clause still brings up new ones.

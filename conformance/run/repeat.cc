@@ -145,7 +145,7 @@ Repeated Repeater::at_times(const Sighting& seen) {
     const Watch watch(kTriesClock);
     const unsigned tries = known ? 0 : trying_ < kTriesTime ? kTries : kFewTries;
     for (unsigned i = 0; i < tries && watch.spent() < kTriesTimeOfOne; ++i) {
-        // The shorter form is told if it shows at all.
+        // The shorter form is reported if it shows at all.
         if (auto because = counted_trial(seen.shown); !because.empty()) {
             out.shown = seen.shown;
             out.because = std::move(because);

@@ -1,4 +1,4 @@
-// What a child tells its parent of the findings of a property: each once, with nothing that names the process.
+// What a child reports to its parent of the findings of a property: each once, with nothing that names the process.
 //
 // The child's side; one thread.
 #pragma once

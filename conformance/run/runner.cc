@@ -57,7 +57,7 @@ std::string summary_of(const Case& shown, const std::vector<Because>& because) {
     return out;
 }
 
-// Gathers what children send, told once each.
+// Gathers what children send, reported once each.
 class Gatherer {
 public:
     Gatherer(const Plan& plan, Report& report) : plan_(plan), report_(report) {}
@@ -238,7 +238,7 @@ private:
         return ending;
     }
 
-    // Probing queries that kill are told, and not asked again.  @return false: there is nothing more to be done.
+    // Probing queries that kill are reported, and not issued again.  @return false: there is nothing more to be done.
     bool crashed_preparing(const Ending& ending) {
         const auto killer = fatal_query(plan_, property_, result_.provider, {}, kQuietAgain);
         const bool known = killer && std::find(plan_.deadly.begin(), plan_.deadly.end(), *killer) != plan_.deadly.end();

@@ -78,7 +78,7 @@ void Sightings::reduce(std::vector<Sighting>& group, std::uint64_t at) {
     TrialQueue::Group candidates;
     for (Sighting& seen : group) {
         const std::uint64_t id = ++ids_;
-        // Of what was seen in haste nothing is told that was not confirmed.
+        // Of what was seen in haste nothing is reported that was not confirmed.
         if (!seen.hasty) reporter_.pend(id, seen.shown, seen.because);
         candidates.push_back({.sighting = std::move(seen), .reduced = {}, .id = id});
     }

@@ -1,6 +1,6 @@
 // Socket addresses inside of raw bytes, and nodes as the caller spells them.
 //
-// Invariants: nothing is resolved and no system call is made; what cannot be told from the text alone is `Name`.  Only
+// Invariants: nothing is resolved and no system call is made; what cannot be known from the text alone is `Name`.  Only
 // chapters include this file.
 #pragma once
 
@@ -101,7 +101,7 @@ inline bool on_other_links(const Text& a, const Text& b) {
 /// A host of all zeros stands for any.
 inline bool is_any(const Host& host) { return host.find_first_not_of('\0') == Host::npos; }
 
-/// What a node is, as far as its spelling tells.
+/// What a node is, as far as its spelling shows.
 enum class NodeKind { None, Numeric, String, Unresolvable, Name };
 
 struct Node {

@@ -26,7 +26,7 @@ inline int first_missing(const Answer& from, const Answer& into) {
     return -1;
 }
 
-/// An answer that tells what matches: a list, or that nothing does.  Other errors tell nothing about endpoints.
+/// An answer that says what matches: a list, or that nothing does.  Other errors say nothing about endpoints.
 inline bool answered(const Answer& a) { return a.ret == 0 || a.ret == -FI_ENODATA; }
 
 inline bool both_answered(const PairCase& c) { return answered(c.first_answer) && answered(c.second_answer); }

@@ -45,7 +45,7 @@ Ruling domain_auth_granted(const OfferCase& c) {
     return offer_to_named(c, Field::domain_auth_key);
 }
 
-// As far as an answer tells: the key of an endpoint that nobody asked for would be one of its own.
+// As far as an answer shows: the key of an endpoint that nobody asked for would be one of its own.
 Ruling domain_auth_none(const OfferCase& c) {
     if (names_only(c.query) || requested(c.query, Field::domain_auth_key_size) != 0 ||
         requested(c.query, Field::ep_auth_key_size) != 0 || c.offer.domain.auth_key_size != 0)

@@ -202,7 +202,7 @@ Ruling endpoint_tag_format_returned(const OfferCase& c) {
     const auto actual = get(c.offer, Field::ep_mem_tag_format);
     if (expected == 0 || names_only(c.query) || (c.offer.caps & FI_TAGGED) == 0) return Ruling::not_applicable();
     return Ruling::check(supports_tags(actual, expected), [&] {
-        // A format with as many bits may still have too few fields; no comparison of numbers tells, so name the
+        // A format with as many bits may still have too few fields; no comparison of numbers shows it, so name the
         // culprit.
         if (actual < expected)
             return at(number(Field::ep_mem_tag_format, Relation::AtLeast, expected, actual), c.index);

@@ -137,7 +137,7 @@ Ruling getinfo_caps_secondary_unselected_usable(const PairCase& c) {
     if (s.more.query == nullptr) return Ruling::not_applicable();
     const auto base = hint_caps(*s.fewer.query);
     const auto added = hint_caps(*s.more.query) & ~base;
-    // FI_SOURCE of a connected endpoint may be refused although it was told (getinfo.caps.source-connectionless-fits).
+    // FI_SOURCE of a connected endpoint may be refused although it was there (getinfo.caps.source-connectionless-fits).
     if (base == 0 || (added & ~secondary_caps()) != 0 || !well_formed(base | added)) return Ruling::not_applicable();
     bool reported_unrequested = false;
     for (const Info& o : s.fewer.answer->offers) {

@@ -47,7 +47,7 @@ inline Evidence texts(Field field, Relation relation, Text expected, Text actual
     return e;
 }
 
-/// Evidence that no comparison tells.
+/// Evidence that no comparison shows.
 inline Evidence reported(Field field, std::string note) {
     Evidence e;
     e.field = field;

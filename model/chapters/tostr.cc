@@ -1,7 +1,7 @@
 // fi_tostr and fi_tostr_r: spec/clauses/tostr.toml, in its order.
 //
 // The strings of the types are judged where they are whole; a cut one has its own clauses.  A crash, a store past the
-// buffer or a missing NUL is told by one clause each, and the others then do not apply.
+// buffer or a missing NUL is judged by one clause each, and the others then do not apply.
 #include "model/chapters/tostr_text.h"
 
 namespace selvage::model::clause {
@@ -177,7 +177,7 @@ Ruling names_log_word(const TextCase& c, std::uint64_t datatype) {
                          [&] { return seen(c, "has no word for " + std::string(absent)); });
 }
 
-// Text whose bytes can be told from the string.
+// Text whose bytes can be read from the string.
 bool is_sayable(const Text& t) { return t && is_printable(*t); }
 
 Ruling says_struct(const TextCase& c, std::uint64_t datatype) {
@@ -241,7 +241,7 @@ bool repeats_unprintable(const TextCase& c) {
     return false;
 }
 
-// Of the same data, a short buffer gets the beginning.  An object is told by its address, which may differ per call.
+// Of the same data, a short buffer gets the beginning.  An object is printed as its address, which may differ per call.
 bool is_cut(const TextCase& c) {
     return c.reentrant && c.length != 0 && c.full.size() >= c.length && c.datatype != FI_TYPE_FID;
 }

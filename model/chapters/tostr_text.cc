@@ -161,7 +161,7 @@ bool says_field(std::string_view text, const Info& info, const FieldRow& field, 
     std::string absent;
     bool named = false;
     auto rest = text;
-    // Several structures have fields of one name; any of them will do, since no layout tells which is which.
+    // Several structures have fields of one name; any of them will do, since no layout says which is which.
     for (auto token = next_token(rest); !token.empty(); token = next_token(rest)) {
         if (token != leaf(field)) continue;
         named = true;

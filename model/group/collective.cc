@@ -166,7 +166,7 @@ Ruling getinfo_caps_collective_operations(const GroupCase& c) {
 
 Ruling getinfo_caps_collective_each(const GroupCase& c) {
     const int round = plain_round(c);
-    // Of a barrier, which has no data, collective-operations tells.
+    // A barrier, which has no data, is judged by collective-operations.
     const bool plainest = c.script.operation != FI_BARRIER && c.script.datatype == FI_UINT64;
     const bool sums = !reduces(c.script.operation) || c.script.op == FI_SUM;
     if (!is_collective(c) || c.seen.crashed() || !round_of(c, round).began || !plainest || !sums)

@@ -33,7 +33,7 @@ enum class Observable : std::uint8_t {
     Length,
     Data,
     Tag,
-    Source,          ///< the address that fi_cq_readfrom tells: 1 the peer's, 0 none (FI_ADDR_NOTAVAIL), 2 another
+    Source,          ///< the address that fi_cq_readfrom returns: 1 the peer's, 0 none (FI_ADDR_NOTAVAIL), 2 another
     Order,           ///< place of its entry among all entries, compared with that of the second's
     CallsMade,       ///< how many calls had been made when its entry was read
     Buffer,          ///< bytes in its buffer when all is over, compared with those that the second sent

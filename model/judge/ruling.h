@@ -32,7 +32,7 @@ enum class Relation : std::uint8_t {
     NotNull,
     TextEquals,
     TextContains,
-    Happens,  ///< something that must (not) happen, which the note tells to people
+    Happens,  ///< something that must (not) happen, which the note says to people
 };
 
 /// The comparison that decided a ruling, as it should have been and as it was.

@@ -125,7 +125,7 @@ void cut(const Paragraph& p, const std::string& section, std::vector<Sentence>& 
     }
 }
 
-// The k-th sentence that starts on one line is told apart by a letter.
+// The k-th sentence that starts on one line is distinguished by a letter.
 void tell_apart(std::vector<Sentence>& sentences) {
     std::map<std::string, char> seen;
     for (auto& s : sentences) {

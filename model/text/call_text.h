@@ -42,7 +42,7 @@ std::string print_hints(const Info& hints);
 std::string print_value(Family family, std::uint64_t value);
 /// Reads what print_value prints, or a plain number.
 bool parse_value(Family family, std::string_view text, std::uint64_t& out);
-/// A field's value as text; bytes as an address where `addr_format` tells one.
+/// A field's value as text; bytes as an address where `addr_format` names one.
 std::string print_field(const Info& info, Field field);
 /// An errno by name: -61 or 61 is "FI_ENODATA".
 std::string print_error(int error);

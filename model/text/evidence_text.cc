@@ -17,7 +17,7 @@ bool is_pointer_like(Field f) { return f == Field::call_hints || f == Field::cal
 
 bool is_bit_field(Field f) { return row(f).form == Form::Bits || f == Field::call_flags; }
 
-// A rule that forbids a few bits is told by those bits, not by the long list of all that it allows.
+// A rule that forbids a few bits is printed as those bits, not by the long list of all that it allows.
 bool allows_nearly_all(const Evidence& e) {
     return e.relation == Relation::Within && is_bit_field(e.field) && e.expected_field == Field::subject &&
            std::popcount(e.expected) > 8 && (e.actual & ~e.expected) != 0;
@@ -87,7 +87,7 @@ void add_bits(std::string& out, Field f, std::uint64_t bits, std::string_view wh
     out += names + (names.find('|') == std::string::npos ? " is " : " are ") + std::string(what);
 }
 
-// Which bits make the difference.  A wanted field whose value the evidence lacks tells nothing.
+// Which bits make the difference.  A wanted field whose value the evidence lacks shows nothing.
 std::string differing_bits(const Evidence& e) {
     if (allows_nearly_all(e) || !is_bit_field(e.field) || (e.expected_field != Field::subject && e.expected == 0))
         return {};

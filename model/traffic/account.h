@@ -4,7 +4,7 @@
 // sending (where that is promised), receives are searched in the order of posting, so both sides rank each other by one
 // order, and there is exactly one matching in which nobody was passed over.  It is found by letting each message arrive
 // at once.  What does depend on time is read off the entries: a receive that ended cancelled took nothing; a peek that
-// found something found the first message that nobody had taken; a buffer for many messages took as many as were told
+// found something found the first message that nobody had taken; a buffer for many messages took as many as came
 // before its release.  Datagrams may be lost or overtake each other: there a receive took the message whose bytes came.
 //
 // Invariants: values only; made from one Traffic and valid as long as it.  Any thread.
@@ -40,7 +40,7 @@ struct Account {
 
 Account account_of(const Traffic& traffic);
 
-/// True if the entry tells of a message (or its failure), not of the end of the buffer alone.
+/// True if the entry reports a message (or its failure), not of the end of the buffer alone.
 bool reports_message(const Traffic& traffic, const Completion& entry);
 
 /// How many entries an operation must have had once all is done, its side's own queue; errors that are its fate

@@ -38,7 +38,7 @@ struct Counts {
 
 bool stands_still(const TrafficCase& c) { return c.traffic.counters && all_has_come(c) && is_reliable(c.traffic); }
 
-// `due` tells how many of a side must be counted.
+// `due` returns how many of a side must be counted.
 template <typename DueOf>
 Ruling counts(const TrafficCase& c, const Counts& counter, DueOf&& due) {
     if (!stands_still(c)) return Ruling::not_applicable();
@@ -98,7 +98,7 @@ Due received(const TrafficCase& c, Side s) {
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
         if (!accepted(o)) continue;
-        // Whether these count as messages received is not told.
+        // Whether these count as messages received is not said.
         if (o.side == s && (peeks(o) || discards(o))) d.known = false;
         if (o.side != s && o.what == Transfer::Write && carries_data(o)) d.known = false;
         if (o.side != s || !receives(o)) continue;

@@ -207,7 +207,7 @@ Ruling endpoint_cancel_ends(const TrafficCase& c) {
     for (int i = 0; i < operation_count(c); ++i) {
         const Operation& o = operation(c, i);
         if (!part(c, i).cancel || !receives(o) || !accepted(o)) continue;
-        // A success that nobody asked for to be told may be all there was.
+        // A success whose entry nobody asked for may be all there was.
         if (reporting(c.traffic, o) != Reporting::Yes) continue;
         tour.see(!part(c, i).entries.empty(), [&] {
             return compared(c, i, Observable::Entries, Relation::AtLeast, 1, 0,

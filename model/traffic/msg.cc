@@ -56,7 +56,7 @@ struct Buffer {
     bool overlap = false;        // two messages share bytes, or one lies outside
     int releases = 0;            // entries with FI_MULTI_RECV
     bool after_release = false;  // an entry came after the release
-    bool placed = true;          // every message tells where it lies
+    bool placed = true;          // every message says where it lies
 };
 
 Buffer buffer_of(const TrafficCase& c, int i) {

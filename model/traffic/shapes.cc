@@ -320,7 +320,7 @@ Ruling unselected_is_silent(const TrafficCase& c, Kind kind) {
         const Operation& o = operation(c, i);
         if (!kind(o) || !accepted(o) || is_inject_call(o) || reporting(c.traffic, o) != Reporting::No) continue;
         if (is_work(o)) continue;                // whose silence is a promise of its own
-        if (takes_many(c.traffic, o)) continue;  // the end of such a buffer is always told
+        if (takes_many(c.traffic, o)) continue;  // the end of such a buffer is always reported
         if (!c.account->returned && part(c, i).entries.empty()) continue;
         tour.see(!has_success(c, i), [&] {
             return about(c, i, Observable::Successes, Relation::Equals, "an entry of success that was not asked for");
@@ -557,7 +557,7 @@ Ruling result_fetched(const TrafficCase& c, bool (*concerns)(const Traffic&, con
 
 namespace {
 
-// Fenced, or posted after one that is, behind an operation of which nothing tells that it has ended: a message that no
+// Fenced, or posted after one that is, behind an operation of which nothing says that it has ended: a message that no
 // receive takes, perhaps.
 bool waits_behind_fence(const TrafficCase& c, int i) {
     const auto earlier = [&](int k) {

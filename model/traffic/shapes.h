@@ -11,7 +11,7 @@ namespace selvage::model::shapes {
 using Kind = bool (*)(const Operation&);
 
 /// The message that an entry of success of a receive is about: the one whose bytes came, else the one that was due.
-/// Which of them the receive had to take is for others to say.  -1: that cannot be told.
+/// Which of them the receive had to take is for others to say.  -1: that cannot be known.
 int message_of(const TrafficCase& c, int receive, const Completion& entry);
 
 /// Calls come back: no crash, no hang, no exit.
@@ -43,7 +43,7 @@ Ruling keeps_boundaries(const TrafficCase& c, Kind kind);
 Ruling stays_in_buffer(const TrafficCase& c, Kind kind);
 /// A directed receive takes no message of another source.
 Ruling directed(const TrafficCase& c, Kind kind);
-/// Remote data that goes with a message is told at the receiver.
+/// Remote data that goes with a message is reported at the receiver.
 Ruling data_is_carried(const TrafficCase& c, Kind kind);
 /// The target's memory holds what was written to it, where nobody else wrote.
 Ruling target_changed(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&));
@@ -51,7 +51,7 @@ Ruling target_changed(const TrafficCase& c, bool (*concerns)(const Traffic&, con
 Ruling result_fetched(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&));
 /// Each access from the other side was counted by one of the two counters of remote operations, whichever it was.
 bool remote_events_are_counted(const TrafficCase& c);
-/// Another operation failed, or its message was too long: what is pending may be discarded, and nothing tells of it.
+/// Another operation failed, or its message was too long: what is pending may be discarded, and nothing reports it.
 bool may_be_discarded(const TrafficCase& c, int operation);
 /// An access that the target does not allow ends in an error of the initiator.
 Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traffic&, const Operation&));

@@ -84,7 +84,7 @@ private:
         }
     }
 
-    // A cancel may come too late, or do nothing: what ended tells.
+    // A cancel may come too late, or do nothing: what ended decides.
     void cancel(const Operation& o) {
         if (o.of < 0 || static_cast<std::size_t>(o.of) >= cancelled_.size()) return;
         if (!cancelled_[static_cast<std::size_t>(o.of)]) return;
@@ -104,7 +104,7 @@ private:
             withdraw(i, of);
     }
 
-    // All of the domain: whether the other side's is the same is not told here.
+    // All of the domain: whether the other side's is the same is not known here.
     void withdraw_all(int i) {
         const auto is_held_work = [&](const Held& h) { return is_work(at(h.operation)); };
         for (Counter& c : counters_) {

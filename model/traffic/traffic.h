@@ -105,8 +105,8 @@ struct Completion {
     std::uint64_t data = 0;
     std::uint64_t tag = 0;
     std::int64_t buffer_offset = -1;  ///< of `buf` in the operation's buffer; -1: elsewhere or NULL
-    bool from_peer = false;           ///< fi_cq_readfrom told the peer's address
-    bool from_wrong = false;          ///< it told an address, and not the peer's
+    bool from_peer = false;           ///< fi_cq_readfrom returned the peer's address
+    bool from_wrong = false;          ///< it returned an address, and not the peer's
     std::uint64_t error = 0;          ///< positive errno; 0: no error
     std::uint64_t overflow = 0;       ///< olen
     std::uint64_t error_data = 0;     ///< err_data_size, of an error that came with data

@@ -105,7 +105,7 @@ private:
     Evidence first_;
 };
 
-/// It was read from the queue of its operation; elsewhere it carries that context by mistake and tells nothing of it.
+/// It was read from the queue of its operation; elsewhere it carries that context by mistake and says nothing of it.
 inline bool in_own_queue(const TrafficCase& c, int i, const Completion& x) {
     const Operation& o = operation(c, i);
     return is_posted(o) && x.side == o.side && x.transmit == transmits(o);

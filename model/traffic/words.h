@@ -47,14 +47,14 @@ inline bool flagged(const Traffic& t, const Operation& o, std::uint64_t bits) {
     return (flags_of(t, o) & bits) == bits;
 }
 
-/// One of the inject calls, of which no success is told.
+/// One of the inject calls, of which no success is reported.
 inline bool is_inject_call(const Operation& o) { return o.form == CallForm::Inject || o.form == CallForm::InjectData; }
 /// Its buffer is free for other use when the call returns.  FI_INJECT is about outbound buffers: a read has none, even
 /// if it is a default of its endpoint.
 inline bool injects(const Traffic& t, const Operation& o) {
     return transmits(o) && o.what != Transfer::Read && (is_inject_call(o) || flagged(t, o, FI_INJECT));
 }
-/// Its success may be told before the target has seen it, and the target's refusal after that: FI_INJECT_COMPLETE
+/// Its success may be reported before the target has seen it, and the target's refusal after that: FI_INJECT_COMPLETE
 /// guarantees nothing but the buffer (fi_cq(3)).
 inline bool ends_when_taken(const Traffic& t, const Operation& o) {
     constexpr std::uint64_t kStronger = FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_COMMIT_COMPLETE;
@@ -108,7 +108,7 @@ inline bool can(const Traffic& t, std::uint64_t caps) { return t.info != nullptr
 inline bool is_reliable(const Traffic& t) {
     return t.info != nullptr && (t.info->ep.type == FI_EP_MSG || t.info->ep.type == FI_EP_RDM);
 }
-/// Messages may be lost, doubled or overtake each other: nothing but their bytes tells which one a receive took.
+/// Messages may be lost, doubled or overtake each other: nothing but their bytes shows which one a receive took.
 inline bool is_datagram(const Traffic& t) { return t.info != nullptr && t.info->ep.type == FI_EP_DGRAM; }
 inline bool is_connected(const Traffic& t) { return t.info != nullptr && t.info->ep.type == FI_EP_MSG; }
 /// Both ends promise this order between messages.

@@ -34,7 +34,7 @@ bool is_withdrawn(const TrafficCase& c, int i) {
     return is_work(operation(c, i)) && by >= 0 && operation(c, by).what == how;
 }
 
-// Its bytes are there, or an entry tells of it.
+// Its bytes are there, or an entry reports it.
 void see_done(const TrafficCase& c, Tour& tour, int i) {
     const Operation& o = operation(c, i);
     const auto evidence = [&](int at, Observable what, std::vector<int> others = {}) {

@@ -1,6 +1,6 @@
 // See session.h.
 //
-// The first member tells the others over a Link each what comes next: an operation, its size and how often.  All do it
+// The first member sends the others over a Link each what comes next: an operation, its size and how often.  All do it
 // as often; the first one's clock counts.  Where they run before all others (Setting::realtime), they do so from their
 // first operation to their end: a member that does not yet would wait for ever behind one that waits for it.
 #include "conformance/bench/collective/session.h"
@@ -36,7 +36,7 @@ constexpr std::array kOperations = {
 };
 constexpr std::array<std::size_t, 5> kSizes = {8, 256, 4 << 10, 64 << 10, kPartMost};
 
-/// What the first member tells the others.
+/// What the first member sends the others.
 struct Order {
     Operation operation;
     std::size_t size;

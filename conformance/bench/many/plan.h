@@ -24,7 +24,7 @@ struct Scenario {
     bool operator==(const Scenario&) const = default;
 };
 
-/// What one row tells of a scenario.
+/// What one row reports of a scenario.
 enum class Figure : std::uint8_t {
     Message,    ///< time by number of messages, once all are connected
     Memory,     ///< of a peer, or of an address

@@ -1,6 +1,6 @@
 // See ucx.h.
 //
-// ucx_perftest tells of ping-pongs the time one way, of all else the time of an operation.  Its iterations are counted,
+// ucx_perftest gives of ping-pongs the time one way, of all else the time of an operation.  Its iterations are counted,
 // not timed, so they are chosen by what such an operation takes at most on machines of today.
 #include "conformance/bench/rival/ucx.h"
 

@@ -9,7 +9,7 @@
 
 namespace selvage::conformance::bench::transfer {
 
-/// What the near process tells the far one to do next.
+/// What the near process asks of the far one next.
 struct Order {
     enum class What : std::uint8_t {
         Echo,   ///< answer each message, `turns` times

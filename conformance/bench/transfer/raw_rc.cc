@@ -81,7 +81,7 @@ void must(bool done, const char* what) {
     if (!done) throw CannotMeasure(std::string("raw RDMA: ") + what);
 }
 
-/// What one side tells the other.
+/// What one side sends the other.
 struct Name {
     std::uint32_t pair;
     std::uint16_t lid;

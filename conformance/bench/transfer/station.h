@@ -76,7 +76,7 @@ private:
     Owned<fid_mr> region_;
 };
 
-/// What a peer is told of a port and the ground below it.
+/// What is sent to a peer of a port and the domain below it.
 struct Card {
     char address[256];
     std::size_t length;
@@ -113,7 +113,7 @@ public:
         if (counter < target) keep_at([&] { return reap(); }, [&] { return counter >= target; });
     }
 
-    /// Calls `read`, which tells how much it found, until `done`.  Nothing for long: CannotMeasure.
+    /// Calls `read`, which returns how much it found, until `done`.  Nothing for long: CannotMeasure.
     template <class Read, class Done>
     void keep_at(Read read, Done done) {
         // The clock is read only once something takes long: a reading costs as much as a small message.

@@ -89,7 +89,7 @@ bool is_closed(int fd) {
     return poll(&p, 1, kLookMillis) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
-// Watches over the agent of a connection, and tells its driver how it ended.
+// Watches over the agent of a connection, and reports to its driver how it ended.
 int watch_agent(const std::string& library, int fd) {
     const pid_t self = getpid();
     const pid_t agent = fork();

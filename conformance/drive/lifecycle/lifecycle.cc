@@ -252,7 +252,7 @@ void Life::query(Step& s) {
         if (f == Field::domain_domain) query.hints->add(Part::Domain);
         set(*query.hints, f, handle);
     }
-    // The address of a closed object tells it apart only as long as no open one has it.
+    // The address of a closed object identifies it only as long as no open one has it.
     std::vector<void*> pointers;
     for (std::size_t i = 0; i < raw_.size(); ++i) {
         const bool open = state_.find_open(i + 1) != nullptr;

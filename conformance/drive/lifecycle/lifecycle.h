@@ -1,6 +1,6 @@
 // Runs the actions of a life case on a library and lets the model judge each step.
 //
-// The calls are made in a child process of their own, which tells what each returned; the state is followed and judged
+// The calls are made in a child process of their own, which sends what each returned; the state is followed and judged
 // on this side, which never opens anything.  So a life may crash, hang or leave things open, and the next one starts
 // afresh.  Invariants: judging stops at the first step that breaks a promise; an action on an object that is not open
 // is left out by both sides.

@@ -119,7 +119,7 @@ void watch_threads(Watch& w) {
 
 namespace {
 
-// What a fresh process without FI_PROVIDER is told; the same for every case of a child, so asked once.
+// What a query in a new process without FI_PROVIDER returns; the same for every case of a child, so asked once.
 const std::optional<FreshAnswer>& without_filter(TestContext& context, std::uint64_t flags) {
     static std::map<std::uint64_t, std::optional<FreshAnswer>> known;
     const auto found = known.find(flags);

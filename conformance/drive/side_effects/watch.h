@@ -1,7 +1,7 @@
 // What the files of this folder share: a case of side effects on its way to the judge, and lists of the library.
 //
 // Whatever may kill the process (a failing malloc, threads) runs in a child of its own, so that a crash is one
-// observation among others.  What each act observes is told at the top of model/chapters/getinfo_memory.cc.  For child
+// observation among others.  What each act observes stands at the top of model/chapters/getinfo_memory.cc.  For child
 // processes of the kit; one thread.
 #pragma once
 

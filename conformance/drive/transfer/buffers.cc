@@ -283,7 +283,7 @@ Seen Memory::fetched(int index) {
         now += p.iov_len;
     }
     const bool right = as_laid == length || same;
-    // A byte that looks like none tells nothing.
+    // A byte that looks like none proves nothing.
     if (empty) return right ? Seen::NotLooked : Seen::Untouched;
     if (right) return Seen::Whole;
     return as_laid > 0 && holds_only(kEmpty, pieces, as_laid) ? Seen::Short : Seen::Foreign;

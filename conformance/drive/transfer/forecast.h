@@ -1,4 +1,4 @@
-// Which completions a program of operations should bring, roughly: tells the runner how long to wait, and nothing else.
+// Which completions a program of operations should bring, roughly: it says how long the runner waits, and nothing else.
 //
 // No judgement hangs on it; where it expects too little the runner waits a short while, where it expects too much a
 // long one.  Values only; one thread.
@@ -39,7 +39,7 @@ public:
     void read(int index, bool released = false);
     /// True while something that should come has not.
     [[nodiscard]] bool waits() const;
-    /// Receives that a message goes to, and no entry tells of it, but its bytes.
+    /// Receives that a message goes to, and no entry reports it, but its bytes.
     [[nodiscard]] const std::vector<int>& silent() const { return silent_; }
     /// True if a message or a receive is left that met no partner, or may be on its way to one. A message that was
     /// claimed and never received is one: its sender's operation is outstanding, and whatever is fenced waits for it.

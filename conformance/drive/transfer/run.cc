@@ -39,7 +39,7 @@ constexpr unsigned kBarrierMicros = 500'000;          // of work, for a barrier 
 constexpr unsigned kLostBarrierMicros = 60'000;       // once it is known that they get lost
 constexpr unsigned kMostLostBarriers = 6;
 constexpr unsigned kCounterRounds = 8;     // of barriers, until each adds as much to the counters as the one before
-constexpr unsigned kBytesMicros = 20'000;  // without news while a message is missing that no entry tells of
+constexpr unsigned kBytesMicros = 20'000;  // without news while a message is missing that no entry reports
 constexpr std::size_t kMostEntries = 4096;
 constexpr std::size_t kSlots = 64;                               // contexts of one exchange, on each side
 constexpr std::size_t kRounds = 64;                              // exchanges before a context is used again
@@ -102,7 +102,7 @@ private:
         look_at_memory();
     }
 
-    // A clause would be called broken.  What is judged beside the operations is told to the model here alone; the
+    // A clause would be called broken.  What is judged beside the operations is given to the model here alone; the
     // parent knows it from the case.
     bool is_charged() {
         out_.version = model::Version(pair_.info().fabric_attr->api_version);
@@ -158,7 +158,7 @@ private:
     }
 
     // A barrier is behind a message in the order of matching.  The bytes of a long one may come later, piece by piece;
-    // where no entry tells when, its memory does.  @return false if they do not come.
+    // where no entry says when, its memory does.  @return false if they do not come.
     bool await_bytes(unsigned limit) {
         const auto until = worked_micros() + limit;
         const auto longest = Clock::now() + kLongestWait * patience_factor();
@@ -417,7 +417,7 @@ private:
         }
     }
 
-    // A message that no entry tells of is on its way.
+    // A message that no entry reports is on its way.
     bool waits_for_bytes() {
         if (broke_) return false;
         return std::any_of(forecast_.silent().begin(), forecast_.silent().end(), [this](int i) {
@@ -427,7 +427,7 @@ private:
         });
     }
 
-    // Deferred work mostly has no entry: its completion counter tells.
+    // Deferred work mostly has no entry: its completion counter counts it.
     bool work_is_missing() {
         return std::any_of(kSides.begin(), kSides.end(), [this](Side side) {
             const std::uint64_t due = forecast_.work_due(side);

@@ -33,13 +33,13 @@ using model::Traffic;
 // After this many waits for what never came, the library is known to lose things: waits are shorter from then on.
 constexpr unsigned kLongWaits = 6;
 constexpr unsigned kShortMissingMillis = 15;
-constexpr unsigned kMostOpeningCrashes = 3;  // of one set-up, before its crash is told from memory
+constexpr unsigned kMostOpeningCrashes = 3;  // of one set-up, before its crash is reported from memory
 // Exchanges that a pair of a set-up carries: the first pair, and the others by turns.  What goes wrong when a pair is
 // closed is seen of short ones, what goes wrong behind many exchanges of long ones.
 constexpr unsigned kFirstLifetime = 1;
 constexpr std::array<unsigned, 2> kLifetimes = {8, 32};
 constexpr std::size_t kLossByHanging = 32;
-constexpr std::size_t kMostLosses = 6000;  // before only what is known is told
+constexpr std::size_t kMostLosses = 6000;  // before only what is known is reported
 // A call does not come back: it works for kLongestWork (others may take most of the machine), or sleeps for so long.
 constexpr std::chrono::milliseconds kLongSleep{6000};
 // The same where one is known not to, or where the library is known to hang: then it is looked at again with patience.

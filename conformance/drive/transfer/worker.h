@@ -32,7 +32,7 @@ enum class Loss : std::uint8_t {
     Ended,    ///< the process died, or hung
 };
 
-/// What a worker tells in shared memory, so that it outlives it.
+/// What a worker writes to shared memory, so that it outlives it.
 struct WorkerState {
     Phase phase = Phase::Running;
     int operation = -1;       ///< while it runs: Patience::step
@@ -147,7 +147,7 @@ private:
         Ending ending;
     };
     std::map<std::string, Crashes> crashes_;   ///< by set-up: those at opening
-    std::map<std::string, std::string> shut_;  ///< by set-up: what was told of a pair that does not open
+    std::map<std::string, std::string> shut_;  ///< by set-up: the error of a pair that does not open
     std::set<std::string> troubles_;
     struct KnownCrash {
         Ending ending;

@@ -7,7 +7,7 @@
 // person writes down as bytes is one kind of thing: it is judged, shrunk, replayed and printed like any other case.
 //
 // For an input that is valid, read_input(write_input(i)) == i.  The first byte of what write_input() writes has its
-// top bit set, which no text form has: is_case_bytes() tells the two apart.  Saved inputs outlive the program: kinds,
+// top bit set, which no text form has: is_case_bytes() distinguishes the two.  Saved inputs outlive the program: kinds,
 // fields, verbs, relations and acts are numbers, so their enumerations may grow at the end and nowhere else.  Pure
 // functions; any thread.
 #pragma once
