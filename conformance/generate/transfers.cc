@@ -61,11 +61,11 @@ public:
                 add({large, m, m});
             }
         }
-        const std::uint64_t told = telling(setup_, true);
+        const std::uint64_t flags = telling(setup_, true);
         if (remote(entry_)) {
             for (const Transfer what : {Transfer::Write, Transfer::Read}) {
                 add({access(what, CallForm::Plain, 4096)});
-                add({access(what, CallForm::Message, 8, told)});
+                add({access(what, CallForm::Message, 8, flags)});
                 Operation stray = access(what, CallForm::Plain, 8);
                 stray.bad_key = true;
                 add({stray});
@@ -78,7 +78,7 @@ public:
                 Operation o = sum(what, 1);
                 add({o});
                 o.form = CallForm::Message;
-                o.flags = told;
+                o.flags = flags;
                 add({o});
             }
         }

@@ -35,7 +35,7 @@ struct Caller::State {
     bool tight = false;
     bool comparing = false;
     Allocations* watched = nullptr;
-    std::function<void(const model::Query&)> told;
+    std::function<void(const model::Query&)> on_query;
     Ticks inside;
 
     [[nodiscard]] int getinfo(const Encoded& q, fi_info** list) const {
@@ -107,7 +107,7 @@ void Caller::set_objects(std::span<void* const> pointers) { state_->objects.assi
 void Caller::set_tight(bool tight) { state_->tight = tight; }
 void Caller::set_comparing(bool comparing) { state_->comparing = comparing; }
 void Caller::watch(Allocations* allocations) { state_->watched = allocations; }
-void Caller::announce(std::function<void(const model::Query&)> told) { state_->told = std::move(told); }
+void Caller::announce(std::function<void(const model::Query&)> on_query) { state_->on_query = std::move(on_query); }
 
 void Caller::prepare(std::span<const model::Query> queries) {
     if (queries.size() > kCapacity) throw std::length_error("more queries than a Caller holds");
@@ -135,7 +135,7 @@ void Caller::issue(std::size_t i, Issued& out) {
 }
 
 Issued Caller::issue(const model::Query& query) {
-    if (state_->told) state_->told(query);
+    if (state_->on_query) state_->on_query(query);
     prepare({&query, 1});
     Issued issued;
     issue(0, issued);

@@ -52,7 +52,7 @@ public:
     /// made to fail).  nullptr: not counted.
     void watch(Allocations* allocations);
     /// From now on each single query is recorded before it is issued: the last one recorded is the one that killed.
-    void announce(std::function<void(const model::Query&)> told);
+    void announce(std::function<void(const model::Query&)> on_query);
 
     /// Prepares up to `capacity()` queries at once, so that the cost of protecting pages is shared.
     void prepare(std::span<const model::Query> queries);

@@ -12,10 +12,10 @@ namespace selvage::mutants {
 namespace {
 
 // Turns the error that says "nothing matches" into another.
-void other_error(Table& table, const char* name, const char* breaks, const char* clause, int told) {
-    plain(table, name, breaks, {clause}).getinfo = [told](Call& c) {
+void other_error(Table& table, const char* name, const char* breaks, const char* clause, int other) {
+    plain(table, name, breaks, {clause}).getinfo = [other](Call& c) {
         const int ret = issue(c);
-        return ret == -FI_ENODATA ? told : ret;
+        return ret == -FI_ENODATA ? other : ret;
     };
 }
 

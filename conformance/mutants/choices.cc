@@ -21,8 +21,8 @@ void refuse(Table& table, const char* name, std::string_view path, std::uint64_t
         .of(provider);
 }
 
-// Answers hints whose field is `asked` with `told`; the base does not see the hint.
-void misreport(Table& table, const char* name, std::string_view path, std::uint64_t requested, std::uint64_t told,
+// Answers hints whose field is `asked` with `reported`; the base does not see the hint.
+void misreport(Table& table, const char* name, std::string_view path, std::uint64_t requested, std::uint64_t reported,
                const char* clause, const char* provider = "tcp") {
     const Slot* where = &slot(path);
     const auto is_requested = [where, requested](const Call& c) {
@@ -34,18 +34,18 @@ void misreport(Table& table, const char* name, std::string_view path, std::uint6
             if (is_requested(c)) hints.put(*where, 0);
         },
         [=](fi_info& entry, const Call& c) {
-            if (is_requested(c)) set(entry, *where, told);
+            if (is_requested(c)) set(entry, *where, reported);
         })
         .of(provider);
 }
 
-// Reports `told` where nothing was asked.
-void always(Table& table, const char* name, std::string_view path, std::uint64_t told, const char* clause,
+// Reports `reported` where nothing was asked.
+void always(Table& table, const char* name, std::string_view path, std::uint64_t reported, const char* clause,
             const char* provider = "tcp") {
     const Slot* where = &slot(path);
     edits(table, name, "reports a value of " + std::string(path) + " that no answer may hold", {clause},
           [=](fi_info& entry, const Call& c) {
-              if (c.hints == nullptr || get(*c.hints, *where) == 0) set(entry, *where, told);
+              if (c.hints == nullptr || get(*c.hints, *where) == 0) set(entry, *where, reported);
           })
         .of(provider);
 }

@@ -84,7 +84,7 @@ void add_calls_of_groups(Table& table) {
 // Entries that are returned as soon as the operation is called; the base's own are swallowed.
 struct Hurried {
     std::map<fid_cq*, std::deque<void*>> due;
-    std::map<void*, int> told;
+    std::map<void*, int> reported;
 };
 
 void hurries(Table& table, const char* name, const char* breaks, const char* clause, fi_collective_op operation) {
@@ -94,12 +94,12 @@ void hurries(Table& table, const char* name, const char* breaks, const char* cla
         const ssize_t ret = go(c);
         if (ret != 0 || c.what != operation) return ret;
         for (fid_cq* cq : queues_of(c.ep)) hurried.due[cq].push_back(c.context);
-        hurried.told[c.context] = 1;
+        hurried.reported[c.context] = 1;
         return ret;
     };
     TrafficHooks t;
     t.read = [](Reading& r) {
-        std::erase_if(r.entries, [](const fi_cq_tagged_entry& e) { return hurried.told.erase(e.op_context) != 0; });
+        std::erase_if(r.entries, [](const fi_cq_tagged_entry& e) { return hurried.reported.erase(e.op_context) != 0; });
         for (void* const context : hurried.due[r.cq]) r.entries.push_back({context, FI_COLLECTIVE, 0, nullptr, 0, 0});
         hurried.due[r.cq].clear();
     };

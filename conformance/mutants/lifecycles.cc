@@ -154,10 +154,10 @@ void add_fabric(Table& table) {
 }
 
 void add_domain(Table& table) {
-    const auto child = [&](const char* name, const char* breaks, const char* clause, std::size_t kind, int told,
+    const auto child = [&](const char* name, const char* breaks, const char* clause, std::size_t kind, int result,
                            const char* provider = "tcp") {
         life(table, name, breaks, {clause}, provider).life.child =
-            [kind, told](int ret, std::size_t opens, fid*, fid*) { return opens == kind && ret == 0 ? told : ret; };
+            [kind, result](int ret, std::size_t opens, fid*, fid*) { return opens == kind && ret == 0 ? result : ret; };
     };
     child("domain-not-opened", "does not open what it answered", "domain.open.each-answer", FI_CLASS_DOMAIN,
           -FI_ENODEV);
@@ -291,11 +291,11 @@ void add_children(Table& table) {
         .life.vectors = [](std::size_t count) { return std::min<std::size_t>(count, 8); };
     life(table, "mr-few-vectors", "registers no more than two buffers at once", {"domain.mr-iov-limit.reached"})
         .life.vectors = [](std::size_t count) { return count > 2 ? 0 : count; };
-    const auto key = [&](const char* name, const char* breaks, const char* clause, std::uint64_t told,
+    const auto key = [&](const char* name, const char* breaks, const char* clause, std::uint64_t value,
                          bool from_provider) {
         Mutant& m = life(table, name, breaks, {clause});
-        m.life.child = [told](int ret, std::size_t opens, fid*, fid* made) {
-            if (ret == 0 && opens == FI_CLASS_MR) reinterpret_cast<fid_mr*>(made)->key = told;
+        m.life.child = [value](int ret, std::size_t opens, fid*, fid* made) {
+            if (ret == 0 && opens == FI_CLASS_MR) reinterpret_cast<fid_mr*>(made)->key = value;
             return ret;
         };
         if (!from_provider) return;

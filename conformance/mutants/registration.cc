@@ -42,7 +42,8 @@ void show_and_refuse(Table& table, const char* name, const char* clause, std::ui
     };
 }
 
-void misreport(Table& table, const char* name, const char* clause, bool old, std::uint64_t word, std::uint64_t told) {
+void misreport(Table& table, const char* name, const char* clause, bool old, std::uint64_t word,
+               std::uint64_t reported) {
     const auto is_requested = [=](const Call& c) { return says(c) && c.since(5) != old && mode(c) == word; };
     alters(
         table, name, "reports another registration mode than the one asked for", {clause},
@@ -50,7 +51,7 @@ void misreport(Table& table, const char* name, const char* clause, bool old, std
             if (old && is_requested(c)) hints.domain.mr_mode = 0;
         },
         [=](fi_info& entry, const Call& c) {
-            if (is_requested(c)) report(entry, told);
+            if (is_requested(c)) report(entry, reported);
         })
         .on(word == 0 ? "random" : "classes", "tcp",
             word == 0 ? 12000

@@ -12,7 +12,7 @@ namespace {
 // What the endpoints at hand have carried since they were opened.
 struct Carried {
     std::map<const fid_ep*, unsigned> sent;         // messages
-    std::map<const fid_cq*, unsigned> told;         // entries of transmits
+    std::map<const fid_cq*, unsigned> returned;     // entries of transmits
     std::map<const fid_cntr*, unsigned> looked_at;  // reads of a counter since the first atomic
     unsigned messages = 0, tags = 0, reads = 0, writes = 0;
     bool tagged = false, atomic = false, cancelled = false, failed = false;
@@ -131,9 +131,9 @@ void add_history_rows(const Row& row) {
     TrafficHooks h = forgetting();
     h.read = [](Reading& r) {
         if (r.ret <= 0 || (bound_for(r.cq) & FI_TRANSMIT) == 0) return;
-        unsigned& told = carried().told[r.cq];
-        const bool doubled = told < 9 && told + r.entries.size() >= 9;
-        told += static_cast<unsigned>(r.entries.size());
+        unsigned& returned = carried().returned[r.cq];
+        const bool doubled = returned < 9 && returned + r.entries.size() >= 9;
+        returned += static_cast<unsigned>(r.entries.size());
         if (!doubled) return;
         r.entries.push_back(r.entries.back());
         r.from.push_back(r.from.back());

@@ -108,24 +108,24 @@ std::string number_check(Program& p, const Evidence& e) {
     emit_seen_number(p, e.field);
     const bool happens = e.relation == Relation::Happens;
     std::string expected = "wanted(o)";
-    std::string told = "";
+    std::string note = "";
     if (e.expected_field != Field::subject) {
         // Of bits that the other field has, those that the promise speaks of.
         const bool some = e.relation == Relation::Contains && e.expected != 0;
         const auto bits = c::value(model::row(e.expected_field).family, e.expected);
         p.helper("static unsigned long long wanted(const struct fi_info *o)\n{\n\treturn (unsigned long long)" +
                  (some ? "(" + expression(e.expected_field) + ") & " + bits : expression(e.expected_field)) + ";\n}\n");
-        told = " (" + path(e.expected_field) + " of the same entry)";
+        note = " (" + path(e.expected_field) + " of the same entry)";
     } else {
         const auto operand = happens ? e.actual : e.expected;
         p.helper("static unsigned long long wanted(const struct fi_info *o)\n{\n\t(void)o;\n\treturn " +
                  c::value(model::row(e.field).family, operand) + ";\n}\n");
         if (model::row(e.field).family != model::Family::none)
-            told = " (" + model::print_value(model::row(e.field).family, operand) + ")";
+            note = " (" + model::print_value(model::row(e.field).family, operand) + ")";
     }
     emit_kept(p, number_condition(happens ? Relation::Differs : e.relation, "seen(o)", expected));
     return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) + " %#llx" +
-           c::for_printf(told) + "; seen: %#llx in entry %d of the answer\\n\", wanted(o), seen(o), n);";
+           c::for_printf(note) + "; seen: %#llx in entry %d of the answer\\n\", wanted(o), seen(o), n);";
 }
 
 std::string null_check(Program& p, const Evidence& e) {
@@ -171,9 +171,9 @@ std::string text_check(Program& p, const Evidence& e) {
     std::string condition = "seen(o) && strcmp(seen(o), " + expected + ") == 0";
     if (e.relation == Relation::TextContains) condition = "seen(o) && strstr(seen(o), " + expected + ")";
     emit_kept(p, negative ? "!(" + condition + ")" : condition);
-    const std::string told = e.expected_field != Field::subject ? path(e.expected_field) : *operand;
+    const std::string shown = e.expected_field != Field::subject ? path(e.expected_field) : *operand;
     return "printf(\"broken: promised: " + path(e.field) + " " + std::string(verb(e.relation)) + " '" +
-           c::for_printf(told) +
+           c::for_printf(shown) +
            "'; seen: '%s' in entry %d of the answer\\n\",\n\t\t\t       seen(o) ? seen(o) : \"NULL\", n);";
 }
 

@@ -94,13 +94,13 @@ void do_job(const Plan& plan, const Job& job, Channel& channel) {
     ProviderResult result;
     result.provider = job.provider;
     Report report;
-    Clock::time_point told{};
+    Clock::time_point reported{};
     std::size_t sent = 0;
     run_property(plan, *job.property, result, report, [&](std::uint64_t done, std::uint64_t) {
         for (; sent < report.deviations.size(); ++sent) channel.send(kEarly + record_of(report.deviations[sent]));
         const auto now = Clock::now();
-        if (now - told < kProgress) return;
-        told = now;
+        if (now - reported < kProgress) return;
+        reported = now;
         channel.send(kAt + std::to_string(done));
     });
     send_result(channel, result, report);

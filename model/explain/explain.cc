@@ -139,8 +139,8 @@ std::vector<Proposal> propose(const Query& query, const World& world, const std:
         const Info& granting = q.hints && q.hints->ep.type != 0 ? *q.hints : e.entry.offer;
         Proposal p{.query = q, .changes = {}, .granted_by = e.provider + " " + print_field(granting, Field::ep_type)};
         for (const Field f : changed) p.changes.push_back({f, shown(query, f), shown(q, f)});
-        const bool told = std::any_of(out.begin(), out.end(), [&](const Proposal& o) { return o.query == p.query; });
-        if (!told) out.push_back(std::move(p));
+        const bool known = std::any_of(out.begin(), out.end(), [&](const Proposal& o) { return o.query == p.query; });
+        if (!known) out.push_back(std::move(p));
     }
     std::stable_sort(out.begin(), out.end(),
                      [](const auto& a, const auto& b) { return a.changes.size() < b.changes.size(); });

@@ -95,11 +95,11 @@ private:
         const Account::Part& p = part(receive);
         if (!takes_many(t_, o)) return p.cancelled ? 0 : 1;
         if (!can_count(o)) return ~std::size_t{0};
-        std::size_t told = 0;
+        std::size_t reported = 0;
         for (const int e : p.entries) {
             const Completion& c = t_.entries[static_cast<std::size_t>(e)];
-            if (reports_message(t_, c)) ++told;
-            if (c.error == FI_ECANCELED || (c.flags & FI_MULTI_RECV) != 0) return told;
+            if (reports_message(t_, c)) ++reported;
+            if (c.error == FI_ECANCELED || (c.flags & FI_MULTI_RECV) != 0) return reported;
         }
         return ~std::size_t{0};
     }

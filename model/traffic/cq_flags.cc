@@ -12,8 +12,8 @@ bool notify_only(const Traffic& t) { return t.info != nullptr && (t.info->mode &
 
 // The flag stands in the entries of these operations, and in no others of success that belong to an operation, but for
 // those that the text leaves `open`: a tagged message may be called a message.
-Ruling tells(const TrafficCase& c, std::uint64_t flag, bool (*of)(const Operation&), const char* name,
-             bool (*open)(const Operation&) = nullptr) {
+Ruling flag_is_reported(const TrafficCase& c, std::uint64_t flag, bool (*of)(const Operation&), const char* name,
+                        bool (*open)(const Operation&) = nullptr) {
     if (!has_flags(c.traffic) || notify_only(c.traffic)) return Ruling::not_applicable();
     return each_success(
         c, [](const Operation&) { return true; },
@@ -34,12 +34,12 @@ bool one_way(const Operation& o) { return o.what == Transfer::Write || o.what ==
 
 }  // namespace
 
-Ruling cq_flags_send(const TrafficCase& c) { return tells(c, FI_SEND, sends, "FI_SEND"); }
-Ruling cq_flags_recv(const TrafficCase& c) { return tells(c, FI_RECV, receives, "FI_RECV"); }
-Ruling cq_flags_msg(const TrafficCase& c) { return tells(c, FI_MSG, is_message, "FI_MSG", is_tagged); }
-Ruling cq_flags_tagged(const TrafficCase& c) { return tells(c, FI_TAGGED, is_tagged, "FI_TAGGED"); }
-Ruling cq_flags_rma(const TrafficCase& c) { return tells(c, FI_RMA, is_rma, "FI_RMA"); }
-Ruling cq_flags_atomic(const TrafficCase& c) { return tells(c, FI_ATOMIC, is_atomic, "FI_ATOMIC"); }
+Ruling cq_flags_send(const TrafficCase& c) { return flag_is_reported(c, FI_SEND, sends, "FI_SEND"); }
+Ruling cq_flags_recv(const TrafficCase& c) { return flag_is_reported(c, FI_RECV, receives, "FI_RECV"); }
+Ruling cq_flags_msg(const TrafficCase& c) { return flag_is_reported(c, FI_MSG, is_message, "FI_MSG", is_tagged); }
+Ruling cq_flags_tagged(const TrafficCase& c) { return flag_is_reported(c, FI_TAGGED, is_tagged, "FI_TAGGED"); }
+Ruling cq_flags_rma(const TrafficCase& c) { return flag_is_reported(c, FI_RMA, is_rma, "FI_RMA"); }
+Ruling cq_flags_atomic(const TrafficCase& c) { return flag_is_reported(c, FI_ATOMIC, is_atomic, "FI_ATOMIC"); }
 
 Ruling cq_flags_read(const TrafficCase& c) {
     if (!has_flags(c.traffic) || notify_only(c.traffic)) return Ruling::not_applicable();

@@ -17,7 +17,7 @@ bool has_success(const TrafficCase& c, int i) {
 }
 
 // Entries of a receive that tell of messages, in order.
-std::vector<int> messages_told(const TrafficCase& c, int receive) {
+std::vector<int> messages_reported(const TrafficCase& c, int receive) {
     std::vector<int> out;
     for (const int e : part(c, receive).entries)
         if (reports_message(c.traffic, entry(c, e)) && entry(c, e).error == 0) out.push_back(e);
@@ -26,13 +26,14 @@ std::vector<int> messages_told(const TrafficCase& c, int receive) {
 
 // What is seen of the k-th message that a receive took; NotLooked if nobody looked.
 Seen seen_of(const TrafficCase& c, int receive, std::size_t k, int& bytes_of) {
-    const auto told = messages_told(c, receive);
+    const auto reported = messages_reported(c, receive);
     const Operation& r = operation(c, receive);
     // Without buf nobody knows where in such a buffer a message lies.
     if (takes_many(c.traffic, r) && !has_data(c.traffic)) return Seen::NotLooked;
-    if (k < told.size()) {
-        bytes_of = entry(c, told[k]).bytes_of;
-        if (entry(c, told[k]).seen != Seen::NotLooked || takes_many(c.traffic, r)) return entry(c, told[k]).seen;
+    if (k < reported.size()) {
+        bytes_of = entry(c, reported[k]).bytes_of;
+        if (entry(c, reported[k]).seen != Seen::NotLooked || takes_many(c.traffic, r))
+            return entry(c, reported[k]).seen;
     }
     bytes_of = r.bytes_of;
     return takes_many(c.traffic, r) ? Seen::NotLooked : r.local;
@@ -392,9 +393,9 @@ namespace {
 // The receive took another message than the one that was due, or may have: its bytes are not those of that one.
 bool took_another(const TrafficCase& c, int receive, int due, int bytes_of) {
     if (bytes_of >= 0) return bytes_of != due;
-    const auto told = messages_told(c, receive);
-    return told.size() == 1 && !takes_many(c.traffic, operation(c, receive)) &&
-           message_of(c, receive, entry(c, told.front())) != due;
+    const auto reported = messages_reported(c, receive);
+    return reported.size() == 1 && !takes_many(c.traffic, operation(c, receive)) &&
+           message_of(c, receive, entry(c, reported.front())) != due;
 }
 
 }  // namespace
@@ -409,7 +410,7 @@ Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, cons
             const Operation& s = operation(c, taken[k]);
             if (s.length == 0 || s.length > operation(c, r).length) continue;
             if (!concerns(c.traffic, s, operation(c, r))) continue;
-            const bool done = !messages_told(c, r).empty() || all_has_come(c);
+            const bool done = !messages_reported(c, r).empty() || all_has_come(c);
             int bytes_of = -1;
             const Seen seen = seen_of(c, r, k, bytes_of);
             if (!done || seen == Seen::NotLooked) continue;
@@ -433,9 +434,9 @@ Ruling matched_in_order(const TrafficCase& c, Kind kind) {
         const Operation& o = operation(c, r);
         if (!kind(o) || !receives(o) || !accepted(o) || peeks(o) || !part(c, r).sure) continue;
         const auto& taken = part(c, r).messages;
-        const auto told = messages_told(c, r);
-        for (std::size_t k = 0; k < told.size(); ++k) {
-            const int from = entry(c, told[k]).bytes_of;
+        const auto reported = messages_reported(c, r);
+        for (std::size_t k = 0; k < reported.size(); ++k) {
+            const int from = entry(c, reported[k]).bytes_of;
             if (from < 0 || waits_for_counter(operation(c, from))) continue;
             // The entries of one buffer may come in another order.
             const bool mine = takes_many(c.traffic, o) ? std::find(taken.begin(), taken.end(), from) != taken.end()

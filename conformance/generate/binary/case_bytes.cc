@@ -51,9 +51,9 @@ Info read_info(ByteReader& in) {
     Info out;
     out.present = static_cast<std::uint8_t>(in.byte() & kAll);
     while (!in.empty()) {
-        const unsigned told = in.byte();
-        if (told == 0) break;
-        const auto f = static_cast<Field>((told - 1) % field_count());
+        const unsigned code = in.byte();
+        if (code == 0) break;
+        const auto f = static_cast<Field>((code - 1) % field_count());
         if (row(f).part != Part::Info) out.add(row(f).part);
         if (is_number(f)) {
             set(out, f, in.number());

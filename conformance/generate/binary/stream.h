@@ -43,9 +43,9 @@ public:
     }
     /// The same, or nothing: a zero, or one more than the size.
     model::Text text(std::size_t most) {
-        const std::uint64_t told = number();
-        if (told == 0) return std::nullopt;
-        const auto size = std::min({static_cast<std::size_t>(told - 1), most, rest_.size()});
+        const std::uint64_t coded = number();
+        if (coded == 0) return std::nullopt;
+        const auto size = std::min({static_cast<std::size_t>(coded - 1), most, rest_.size()});
         std::string out(rest_.substr(0, size));
         rest_.remove_prefix(size);
         return out;
