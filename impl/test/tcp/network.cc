@@ -1,20 +1,23 @@
 // Large transfers between two hosts (two_hosts.h), beside a plain socket that moves as many bytes over the same cable.
 //
 //   network [--cables N] [--last-mbit N] [--mbit N] [--rtt MILLISECONDS] [--drop-every N] [--cut MILLISECONDS]
-//   [--mib N] [--rounds N] [--least RATIO] [--spin] [--netem] [ROW...]
+//   [--cut-cable N] [--kill MILLISECONDS] [--mib N] [--rounds N] [--least RATIO] [--spin] [--netem] [ROW...]
 //
 // Each row is measured in turn with the socket, and prints both bandwidths and their ratio, of the medians. The socket
-// has the first cable, the library may use all; --cut takes the last one down, so long after a transfer began, and it
-// stays down. Status 1: a ratio is below --least, or bytes are wrong; 77: there can be no such hosts here, and why is
-// on standard error.
+// has the first cable, the library may use all; --cut takes the last one down, or that of --cut-cable, so long after
+// the first transfer of the library began, and it stays down. With the first cable (0) there are no sockets beside it.
+// --kill ends the second host's process in a transfer; how long it took until an operation failed is printed. Status 1:
+// a ratio is below --least, or bytes are wrong; 77: there can be no such hosts here, and why is on standard error.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -60,12 +63,15 @@ constexpr Row kRows[] = {
 };
 constexpr size_t kMemory = 64 * kMebi;
 constexpr uint16_t kPort = 7001;
+constexpr double kFoundWithin = 2;  // seconds until the other host knows of a process that was killed
 
 struct Choice {
     Cable cable{.megabits = 1000};
     unsigned cables = 1;
     unsigned last_megabits = 0;  // of the last cable; 0: as the others
     unsigned cut = 0;
+    unsigned cut_cable = UINT32_MAX;  // the last
+    unsigned kill = 0;
     size_t mebibytes = 64;
     unsigned rounds = 3;
     double least = 0;
@@ -144,6 +150,17 @@ private:
     int stream_;
 };
 
+std::atomic<double> killed_at{0};
+
+pid_t second_process = 0;
+
+[[noreturn]] void end_after_kill(int error) {
+    const double spent = now() - killed_at;
+    printf("an operation failed %.2f s after the other process was killed: %s\n", spent, fi_strerror(error));
+    fflush(stdout);
+    _exit(spent <= kFoundWithin ? 0 : 1);
+}
+
 // Either host: its endpoint, and the address of the other.
 class Side {
 public:
@@ -184,6 +201,7 @@ public:
         if (read == -FI_EAVAIL) {
             fi_cq_err_entry error{};
             fi_cq_readerr(station.cq, &error, 0);
+            if (killed_at) end_after_kill(error.err);
             give_up("a transfer", fi_strerror(error.err));
         }
         SELVAGE_MUST(read);
@@ -271,14 +289,21 @@ int run_second(int control) {
     }
 }
 
-// Takes the last cable down in the middle of a job.
+// Takes a cable down in the middle of a job, or the process of the second host.
 class Cutter {
 public:
     explicit Cutter(const Job& job) {
-        if (!choice.cut || job.count == 1) return;
+        if (job.size < kMebi || !(choice.cut || choice.kill)) return;
         thread_ = std::thread([] {
-            usleep(choice.cut * 1000);
-            TwoHosts::set_cable_down(choice.cables - 1);
+            if (choice.cut) {
+                usleep(choice.cut * 1000);
+                TwoHosts::set_cable_down(std::min(choice.cut_cable, choice.cables - 1));
+            }
+            if (choice.kill) {
+                usleep(choice.kill * 1000);
+                kill(second_process, SIGKILL);
+                killed_at = now();
+            }
         });
     }
     ~Cutter() {
@@ -330,10 +355,15 @@ bool measure(Side& side, PlainSocket& socket, int control, const Row& row) {
     plain.kind = row.kind == Kind::Read ? Kind::SocketBack : Kind::Socket;
     std::vector<double> times, plain_times;
     for (unsigned round = 0; round < choice.rounds; ++round) {
-        plain_times.push_back(run(side, socket, control, plain));
+        if (choice.cut_cable) plain_times.push_back(run(side, socket, control, plain));
         times.push_back(run(side, socket, control, job));
     }
     const double megabits = static_cast<double>(job.count) * static_cast<double>(job.size) * 8e-6;
+    if (plain_times.empty()) {
+        printf("%-18s %8.1f Mb/s\n", row.name, megabits / median(times));
+        fflush(stdout);
+        return true;
+    }
     const double ratio = median(plain_times) / median(times);
     printf("%-18s %8.1f Mb/s, socket %8.1f Mb/s, ratio %.3f\n", row.name, megabits / median(times),
            megabits / median(plain_times), ratio);
@@ -347,6 +377,7 @@ bool is_chosen(const char* name) {
 
 int run_first(const TwoHosts& hosts) {
     bool met = true;
+    second_process = hosts.second_process();
     Side side(hosts.control(), 0);
     char byte;
     get(hosts.control(), &byte, 1);
@@ -372,6 +403,10 @@ void read_words(int count, char** words) {
             choice.last_megabits = static_cast<unsigned>(value());
         else if (word == "--cut")
             choice.cut = static_cast<unsigned>(value());
+        else if (word == "--cut-cable")
+            choice.cut_cable = static_cast<unsigned>(value());
+        else if (word == "--kill")
+            choice.kill = static_cast<unsigned>(value());
         else if (word == "--mbit")
             choice.cable.megabits = static_cast<unsigned>(value());
         else if (word == "--rtt")

@@ -1,6 +1,7 @@
 // See two_hosts.h.
 #include "impl/test/tcp/two_hosts.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -109,6 +110,7 @@ TwoHosts::TwoHosts(const std::vector<Cable>& cables, bool netem, const std::func
     close(ends[1]);
     control_ = ends[0];
     require(is_ready(control_), "the second host's namespace");
+    network_ = open(("/proc/" + std::to_string(child_) + "/ns/net").c_str(), O_RDONLY | O_CLOEXEC);
     const std::string second_host = " netns " + std::to_string(child_);
     std::vector<CableEnds> made;
     for (unsigned i = 0; i < cables.size(); ++i) {
@@ -157,6 +159,7 @@ int TwoHosts::join() {
 
 TwoHosts::~TwoHosts() {
     if (child_ > 0) join();
+    if (network_ >= 0) close(network_);
 }
 
 }  // namespace selvage::impl::test

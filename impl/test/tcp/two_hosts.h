@@ -29,6 +29,7 @@ public:
 
     // The end of the pipe that the first host has.
     int control() const { return control_; }
+    pid_t second_process() const { return child_; }
     // Closes the pipe and waits: the status of the child, as waitpid gives it.
     int join();
     // Where the hosts are: host 0 or 1 at that cable.
@@ -40,6 +41,7 @@ private:
     void make_cables(const std::vector<CableEnds>& cables);
     int control_ = -1;
     pid_t child_ = -1;
+    int network_ = -1;   // of the second host, which stays though its process is killed
     pid_t cables_ = -1;  // the process that makes them
 };
 
