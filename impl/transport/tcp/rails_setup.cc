@@ -12,7 +12,7 @@
 namespace selvage::impl::tcp {
 namespace {
 
-constexpr uint8_t kInvitationType = 1;
+constexpr uint8_t kInvitationType = 2;
 constexpr uint8_t kAsks = 0x80;  // in the first byte of a call
 
 size_t address_size(AddressKind kind) { return kind == AddressKind::Inet ? sizeof(in_addr) : sizeof(in6_addr); }
@@ -122,7 +122,7 @@ bool read_rail_call(const net::Note& note, RailCall* out) {
     if (note.data_size != 9) return false;
     out->asks = note.data[0] & kAsks;
     out->rail = static_cast<uint8_t>(note.data[0] & ~kAsks);
-    if (out->rail >= kRailsMax) return false;
+    if (out->rail > kFirstStream) return false;
     out->taken = 0;
     for (int i = 0; i < 8; ++i) out->taken |= uint64_t{note.data[1 + i]} << (8 * i);
     return true;

@@ -5,6 +5,7 @@
 
 #include "impl/base/create.h"
 #include "impl/transport/tcp/tcp_rails_datapath.h"
+#include "impl/transport/tcp/tcp_take_over_datapath.h"
 #include "impl/transport/tcp/tcp_transport.h"
 
 namespace selvage::impl {
@@ -160,7 +161,7 @@ size_t TcpTransport::poll_events(Sink& sink) {
     // Pairs with add_outcome.
     if (any_outcome_.load(std::memory_order_acquire)) {
         done += take_outcomes(sink);
-        answer_rail_callers();
+        answer_rail_callers(sink);
     }
     while (net::PendingConnection* caller = callers) {
         callers = caller->next;
@@ -238,9 +239,11 @@ size_t TcpTransport::receive(Sink& sink, Peer& peer) {
         if (got <= 0) {
             if (got == -EAGAIN || got == -EINTR) [[likely]]
                 return frames;
+            if (peer.kept && first_ends(peer, static_cast<int>(-got))) return frames;
             take_down(sink, peer, got == 0 ? FI_ECONNRESET : static_cast<int>(-got));
             return frames + 1;
         }
+        peer.received += static_cast<size_t>(got);
         ++frames;  // bytes of a frame in parts count, too: the peer is not silent
         if (!place(sink, peer, static_cast<size_t>(got), &frames)) return frames;
         if (static_cast<size_t>(got) < asked || !peer.bulk || peer.splitting) return frames;
@@ -309,7 +312,7 @@ bool TcpTransport::parse(Sink& sink, Peer& peer, const std::byte* at, size_t siz
             const size_t own = sizeof(Header) + tcp::payload_of(header);
             if (size < own) break;
             ++*frames;
-            if (!take_control(sink, peer, header, at + sizeof(Header))) return false;
+            if (!take_control(sink, peer, header, at + sizeof(Header), size - own)) return false;
             at += own;
             size -= own;
             if (!peer.splitting) continue;

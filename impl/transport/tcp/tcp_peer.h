@@ -39,6 +39,7 @@ struct Peer : net::Watched, PeerBase {
 
     Phase phase = Phase::Down;
     bool queued = false;        // has a send buffer with something in it, and is in the transport's list of those
+    bool indirect = false;      // queued, or kept: frames go by the buffer
     bool blocked = false;       // the socket took less than it was given
     bool watches_room = false;  // epoll reports when the socket has room again
     bool wants_room = false;    // the engine waits for Sink::room
@@ -57,6 +58,8 @@ struct Peer : net::Watched, PeerBase {
     uint32_t sent_round = UINT32_MAX;  // the round in which the last frame went out at once
     uint32_t misses = 0;               // hot, and nothing was there
     SendBuffer* buffer = nullptr;      // protected by the transport's guard while queued
+    KeptBytes* kept = nullptr;         // of `rails`: what is sent is copied there (take_over.h); set with the guard
+    uint64_t received = 0;             // bytes that were read of its first connection
 
     // Arrivals. A frame in parts: its payload is being placed, or all that there is of it is in `left`.
     std::byte* left = nullptr;  // kLeftMax bytes while left_size is not zero

@@ -64,6 +64,9 @@ Rails* TcpTransport::make_rails(Peer& peer, bool caller) {
     if (!rails) return nullptr;
     rails->caller = caller;
     for (Rail& rail : rails->rail) rail.peer = &peer;
+    rails->carrier.peer = &peer;
+    rails->first_from = SocketAddress::wildcard(address_.kind, 0);
+    rails->first_to = peer.remote;
     rails->next = railed_;
     railed_ = &peer;
     peer.rails = rails;
@@ -85,8 +88,8 @@ void TcpTransport::open_rails(Peer& peer) {
     if (!count || !make_rails(peer, true)) return;
     for (size_t i = 0; i < count; ++i) {
         Rail& rail = peer.rails->rail[i];
-        rail.from = from[i];
-        rail.to = to[i];
+        rail.from = rail.home_from = from[i];
+        rail.to = rail.home_to = to[i];
         call_rail(rail);
     }
 }
@@ -103,10 +106,14 @@ void TcpTransport::call_rail(Rail& rail) {
         hello.sequence = ++sequence_;
     }
     net::fill_random(hello.random, sizeof hello.random);
-    const auto index = static_cast<size_t>(&rail - peer.rails->rail);
     const bool asks = rail.state == Rail::State::Up;
-    tcp::write_rail_call({.rail = static_cast<uint8_t>(index), .asks = asks, .taken = peer.rails->in.taken[index]},
-                         &hello);
+    tcp::RailCall call{.rail = tcp::kFirstStream, .asks = asks};
+    if (!peer.rails->is_carrier(rail)) {
+        const auto index = static_cast<size_t>(&rail - peer.rails->rail);
+        call.rail = static_cast<uint8_t>(index);
+        call.taken = peer.rails->in.taken[index];
+    }
+    tcp::write_rail_call(call, &hello);
     if (!asks) rail.state = Rail::State::Dialing;
     rail.dial_since = net::now_milliseconds();
     rail.dial_again = 0;
@@ -120,6 +127,7 @@ void TcpTransport::call_rail(Rail& rail) {
 // A link that never came is left alone. One that was there has bytes of the peer: it is called as long as the first
 // connection is there, unless the other end refuses it.
 void TcpTransport::call_rail_later(Rail& rail, bool refused) {
+    if (rail.peer->rails->is_carrier(rail)) return call_first_later(*rail.peer);
     end_rail_dial(rail);
     if (rail.state == Rail::State::Up) {  // it was asked for
         rail.dial_again = net::now_milliseconds() + tcp::kRailAskPause;
@@ -131,11 +139,21 @@ void TcpTransport::call_rail_later(Rail& rail, bool refused) {
         if (rail.was_up) mark_broken(*rail.peer, FI_ECONNRESET);
         return;
     }
+    if (rail.was_up) choose_way(rail);
     const int64_t pause = std::min(tcp::kRailPause << std::min(rail.attempts, 6u), tcp::kRailPauseMost);
     rail.dial_again = net::now_milliseconds() + pause;
 }
 
+// By the first link and by its own, in turn.
+void TcpTransport::choose_way(Rail& rail) {
+    const Rails& rails = *rail.peer->rails;
+    rail.goes_home = !rail.goes_home && rail.home_to.kind != AddressKind::None;
+    rail.from = rail.goes_home ? rail.home_from : rails.first_from;
+    rail.to = rail.goes_home ? rail.home_to : rails.first_to;
+}
+
 void TcpTransport::step_rail(Rail& rail) {
+    if (rail.peer->rails->is_carrier(rail)) return step_first(rail);
     net::Dial& dial = *rail.dial;
     Peer& peer = *rail.peer;
     const tcp::RailKey key(key_, peer.invitation->secret);
@@ -145,8 +163,8 @@ void TcpTransport::step_rail(Rail& rail) {
             return;
         case net::Step::Done: {
             tcp::RailCall said;
-            const bool valid = tcp::read_rail_call(dial.answer, &said) && &peer.rails->rail[said.rail] == &rail &&
-                               peer.rails->out.resume(said.rail, said.taken);
+            const bool valid = tcp::read_rail_call(dial.answer, &said) && said.rail != tcp::kFirstStream &&
+                               &peer.rails->rail[said.rail] == &rail && peer.rails->out.resume(said.rail, said.taken);
             if (!valid) return call_rail_later(rail, true);
             net::unwatch_socket(epoll_, dial.socket());
             const int socket = dial.release_socket();
@@ -193,12 +211,15 @@ void TcpTransport::lose_rail(Rail& rail) {
     end_rail_dial(rail);
     close_rail(rail);
     rail.attempts = 0;
-    if (rail.peer->rails->caller) call_by_first_link(rail);
+    if (!rail.peer->rails->caller) return;
+    // It may be the first link that is dead, and the other end that has noticed.
+    if (rail.peer->kept) (void)append_control(*rail.peer, tcp::control_header(tcp::kProbeOp));
+    call_by_first_link(rail);
 }
 
 void TcpTransport::call_by_first_link(Rail& rail) {
-    rail.from = SocketAddress::wildcard(address_.kind, 0);
-    rail.to = rail.peer->remote;
+    rail.goes_home = true;
+    choose_way(rail);
     call_rail(rail);
 }
 
@@ -252,12 +273,6 @@ net::PendingConnection* TcpTransport::take_rail_caller() {
     return caller;
 }
 
-// By the owner.
-void TcpTransport::answer_rail_callers() {
-    LockGuard setup(setup_);
-    while (net::PendingConnection* caller = take_rail_caller()) admit_rail(caller);
-}
-
 // A caller who has proved himself: None if he is to have the rail that he names.
 net::Refusal TcpTransport::judge_rail(const net::PendingConnection& pending, const Peer& peer, tcp::RailCall* call) {
     if (!tcp::read_rail_call(pending.hello, call)) return net::Refusal::Gone;
@@ -275,6 +290,8 @@ void TcpTransport::admit_rail(net::PendingConnection* pending) {
     Peer* peer = pending->left() ? nullptr : peer_of_rail(*pending);
     if (peer && peer->phase != Peer::Phase::Up) peer = nullptr;
     tcp::RailCall call;
+    if (peer && tcp::read_rail_call(pending->hello, &call) && call.rail == tcp::kFirstStream)
+        return admit_first(pending, *peer);
     net::Refusal refusal = peer ? judge_rail(*pending, *peer, &call) : net::Refusal::Gone;
     if (refusal == net::Refusal::None && !peer->rails && !make_rails(*peer, false)) refusal = net::Refusal::Busy;
     if (refusal == net::Refusal::None && !peer->rails->out.resume(call.rail, call.taken)) refusal = net::Refusal::Gone;
@@ -312,6 +329,11 @@ Rails* TcpTransport::take_rails(Peer& peer) {
     peer.invited = peer.splitting = peer.unread = false;
     Rails* const rails = peer.rails;
     if (!rails) return nullptr;
+    {
+        SpinGuard guard(guard_);
+        peer.kept = nullptr;
+        peer.indirect = peer.queued;
+    }
     for (Peer** at = &railed_; *at; at = &(*at)->rails->next) {
         if (*at != &peer) continue;
         *at = rails->next;
@@ -323,6 +345,7 @@ Rails* TcpTransport::take_rails(Peer& peer) {
         close_rail(rail);
         rail.state = Rail::State::None;
     }
+    end_rail_dial(rails->carrier);
     return rails;
 }
 

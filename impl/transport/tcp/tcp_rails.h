@@ -9,10 +9,10 @@
 //   None --(who calls)--> Dialing --> Up --> Lost --> Dialing ...
 //   None --(who is called)------> Up --> Lost --> Up ...
 //
-// A rail that was up and is lost is called until it is there again or the peer is down, by the first link; so no byte
-// that it had is missing. One that never was up is left alone after kRailAttempts. A rail that seems to be up is
-// called, too, when the parts of a frame do not come by it: the other end refuses such a call if the rail is up there
-// as well.
+// A rail that was up and is lost is called until it is there again or the peer is down, by the first link and by its
+// own in turn; so no byte that it had is missing. One that never was up is left alone after kRailAttempts. A rail that
+// seems to be up is called, too, when the parts of a frame do not come by it: the other end refuses such a call if the
+// rail is up there as well.
 //
 // What a peer can make this side keep: kRailsMax sockets, a Rails, and kReceiveBuffer bytes while a frame is put
 // together; and all callers together kRailCallersMax sockets, until the owner answers them.
@@ -21,6 +21,7 @@
 #include "impl/transport/net/dial.h"
 #include "impl/transport/tcp/rail_link.h"
 #include "impl/transport/tcp/rails.h"
+#include "impl/transport/tcp/take_over.h"
 
 namespace selvage::impl::tcp {
 
@@ -58,7 +59,7 @@ bool read_invitation(const net::Note& welcome, AddressKind kind, uint16_t port, 
 
 // The data of the hello of a rail, and of its welcome.
 struct RailCall {
-    uint8_t rail = 0;
+    uint8_t rail = 0;   // or kFirstStream; the hello then has taken = 0
     bool asks = false;  // whether the other end has lost the rail; if not, it is Busy
     uint64_t taken = 0;
 };
@@ -95,6 +96,9 @@ struct Rail : net::Watched {
     uint32_t sequence = 0;  // of the newest call that came
     SocketAddress from;     // the address of the link
     SocketAddress to;
+    SocketAddress home_from;  // of the link that it was first called by; of who calls
+    SocketAddress home_to;
+    bool goes_home = false;  // the next call is by that one
 };
 
 struct Rails {
@@ -108,11 +112,17 @@ struct Rails {
             std::count_if(rail, rail + kRailsMax, [](const Rail& r) { return r.state == Rail::State::Up; }));
     }
 
+    bool is_carrier(const Rail& which) const { return &which == &carrier; }
+
     bool caller = false;    // this side calls
     bool owes_ack = false;  // whole splits that were not answered
     Rail rail[kRailsMax];
     SplitQueue out;
     SplitArrival in;
+    FirstLink first;
+    Rail carrier;              // of who calls: the call for another first connection; it never is Up
+    SocketAddress first_from;  // the link of the first connection; of who calls
+    SocketAddress first_to;
     bool first_unwatched = false;  // epoll does not report what the first connection has: the split is whole before
     bool more_to_read = false;     // the last look at a split ended before the sockets were empty
     int64_t looked = 0;            // microseconds; at the links

@@ -12,7 +12,9 @@ namespace selvage::impl {
 // Something of the peer's rails is to be done without anything arriving from it.
 inline bool TcpTransport::is_busy(const Peer& peer) {
     const tcp::Rails& rails = *peer.rails;
-    if (peer.splitting || !rails.out.empty() || rails.owes_ack) return true;
+    if (peer.splitting || !rails.out.empty() || rails.owes_ack || rails.first.lost || !rails.first.kept.empty())
+        return true;
+    if (!peer.kept && rails.count_up()) return true;
     return std::any_of(rails.rail, rails.rail + tcp::kRailsMax, [](const tcp::Rail& rail) {
         return rail.ended || rail.dial || rail.state == tcp::Rail::State::Dialing;
     });
@@ -33,7 +35,8 @@ size_t TcpTransport::progress_rails(Sink& sink) {
                 look_at_ends(*peer);
                 look_at_dials(*peer);
                 if (!peer->rails->out.empty()) look_at_links(*peer);
-                rails_busy_ |= is_busy(*peer);
+                progress_first(sink, *peer);
+                if (peer->rails) rails_busy_ |= is_busy(*peer);
             }
         }
         peer = next;
@@ -43,7 +46,7 @@ size_t TcpTransport::progress_rails(Sink& sink) {
 
 // A whole frame of the transport's own. False: the peer is down, or dropped.
 template <typename Sink>
-bool TcpTransport::take_control(Sink& sink, Peer& peer, const Header& header, const std::byte* payload) {
+bool TcpTransport::take_control(Sink& sink, Peer& peer, const Header& header, const std::byte* payload, size_t behind) {
     bool valid = peer.rails != nullptr;
     if (valid) {
         const bool bare = tcp::payload_of(header) == 0;
@@ -54,6 +57,12 @@ bool TcpTransport::take_control(Sink& sink, Peer& peer, const Header& header, co
             case tcp::kSplitAckOp:
                 valid = bare && take_split_ack(sink, peer, header);
                 break;
+            case tcp::kKeepOp:
+                valid = bare && begin_count(peer, behind);
+                break;
+            case tcp::kProbeOp:
+                valid = bare;
+                break;
             default:
                 valid = false;
         }
@@ -63,6 +72,15 @@ bool TcpTransport::take_control(Sink& sink, Peer& peer, const Header& header, co
         take_down(sink, peer, FI_ECONNABORTED);
     }
     return valid && !peer.dropped;
+}
+
+// The other end counts what it sends from here on; `behind` bytes of that are read.
+inline bool TcpTransport::begin_count(Peer& peer, size_t behind) {
+    tcp::FirstLink& first = peer.rails->first;
+    if (first.counts) return false;
+    first.counts = true;
+    first.base = peer.received - behind;
+    return true;
 }
 
 template <typename Sink>
@@ -148,19 +166,21 @@ size_t TcpTransport::receive_split(Sink& sink, Peer& peer) {
             const tcp::Span& part = rails.in.parts[i];
             tcp::Rail* rail = i ? &rails.rail[i - 1] : nullptr;
             if (!part.left) continue;
-            if (rail && rail->state != tcp::Rail::State::Up) {
-                lost = true;
+            if (rail ? rail->state != tcp::Rail::State::Up : rails.first.halted) {
+                lost |= rail != nullptr;
                 continue;
             }
             const ssize_t got = read_part(peer, rail ? rail->socket : peer.rx, part);
             if (got > 0) {
                 rails.in.advance(i, static_cast<size_t>(got), net::now_nanoseconds() / 1000);
+                if (!rail) peer.received += static_cast<size_t>(got);
                 any = true;
                 ++frames;
                 if (rail && rail->dial) call_rail_later(*rail);
             } else if (got < 0 && rail) {
                 lose_rail(*rail);
             } else if (got < 0) {
+                if (peer.kept && first_ends(peer, got == -FI_ECONNRESET ? 0 : static_cast<int>(-got))) continue;
                 take_down(sink, peer, static_cast<int>(-got));
                 return frames + 1;
             }
@@ -172,7 +192,8 @@ size_t TcpTransport::receive_split(Sink& sink, Peer& peer) {
         rails.stalled = 0;
     else
         ask_for_rails(peer);
-    if (any || !first_is_over(peer, lost)) return frames;
+    if (any || rails.first.lost || !first_is_over(peer, lost)) return frames;
+    if (peer.kept && first_stops(peer)) return frames;
     take_down(sink, peer, FI_ECONNRESET);
     return frames + 1;
 }
@@ -193,7 +214,7 @@ template <typename Sink>
 size_t TcpTransport::end_split(Sink& sink, Peer& peer) {
     tcp::Rails& rails = *peer.rails;
     rails.in.active = peer.splitting = false;
-    peer.unread = peer.dropped;
+    peer.unread = peer.dropped || rails.first.halted;
     rails.in.count_late();
     ++rails.in.whole;
     rails.stalled = 0;
@@ -212,7 +233,10 @@ size_t TcpTransport::end_split(Sink& sink, Peer& peer) {
 
 // Of epoll: the event of a call, or an edge of a socket.
 inline void TcpTransport::rail_event(tcp::Rail& rail, uint32_t events) {
-    if (rail.dial) return step_rail(rail);
+    if (rail.dial) {
+        rails_busy_ = true;
+        return step_rail(rail);
+    }
     if (rail.state != tcp::Rail::State::Up) return;
     if (events & EPOLLOUT) rail.blocked = false;
     if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) rail.ended = rails_busy_ = true;

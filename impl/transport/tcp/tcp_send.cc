@@ -122,7 +122,7 @@ SendResult TcpTransport::send_later(Peer& peer, const Frame& frame) {
         return SendResult::Again;
     }
     if (!peer.queued && !join_thread()) {  // nobody could bound the delay, or set up the connection
-        if (up) return send_now(peer, frame);
+        if (up && !peer.kept) return send_now(peer, frame);
         peer.wants_room = true;
         return SendResult::Again;
     }
@@ -199,6 +199,8 @@ void TcpTransport::free_buffers() {
 // Guard held. Gives the socket what it takes: 0, or a positive errno.
 int TcpTransport::push_out(Peer& peer) {
     if (peer.tx < 0) return 0;
+    if (peer.kept) [[unlikely]]
+        return push_kept(peer);
     for (;;) {
         iovec pieces[kSendPieces];
         size_t total;
@@ -209,6 +211,37 @@ int TcpTransport::push_out(Peer& peer) {
         peer.buffer->advance(static_cast<size_t>(sent));
         if (static_cast<size_t>(sent) < total) return 0;
     }
+}
+
+// Guard held. As push_out, with a copy of what the kernel takes. An error of the link is not the peer's: the owner
+// looks at the link soon (look_at_first).
+int TcpTransport::push_kept(Peer& peer) {
+    tcp::KeptBytes& kept = *peer.kept;
+    while (kept.unsent()) {
+        iovec pieces[2];
+        const size_t count = kept.gather(pieces);
+        const ssize_t sent = send_gathered(peer.tx, pieces, count);
+        if (sent <= 0) return sent && !tcp::is_link_error(static_cast<int>(-sent)) ? static_cast<int>(-sent) : 0;
+        kept.advance(static_cast<size_t>(sent));
+    }
+    while (peer.buffer) {
+        iovec pieces[kSendPieces];
+        size_t total;
+        size_t count = peer.buffer->gather(pieces, kSendPieces, &total);
+        if (!count) return 0;
+        if (kept.room() < total) kept.forget(tcp::under_way(peer.tx));
+        if (!kept.room()) return 0;
+        if (kept.room() < total) {
+            total = kept.room();
+            count = tcp::cut(pieces, count, 0, total, pieces);
+        }
+        const ssize_t sent = send_gathered(peer.tx, pieces, count);
+        if (sent < 0) return tcp::is_link_error(static_cast<int>(-sent)) ? 0 : static_cast<int>(-sent);
+        kept.add(pieces, static_cast<size_t>(sent));
+        peer.buffer->advance(static_cast<size_t>(sent));
+        if (static_cast<size_t>(sent) < total) return 0;
+    }
+    return 0;
 }
 
 // The flusher's thread. Errors show again at the next progress.
@@ -222,7 +255,7 @@ void TcpTransport::flush_deferred() {
 // Guard held.
 void TcpTransport::enqueue(Peer& peer) {
     if (peer.queued) return;
-    peer.queued = true;
+    peer.queued = peer.indirect = true;
     peer.next_queued = queued_;
     queued_ = &peer;
 }
@@ -264,6 +297,7 @@ void TcpTransport::flush_peer(Peer& peer, Flushed* result) {
     int error = 0;
     if (SendBuffer* buffer = peer.buffer) {
         if (peer.phase == Peer::Phase::Up && !peer.watches_room) error = push_out(peer);
+        rails_busy_ |= peer.kept != nullptr;  // what was sent may not arrive
         while (buffer->pop_done(&result->tokens[result->token_count])) ++result->token_count;
         idle = buffer->empty();
         peer.blocked = !idle;
@@ -276,6 +310,7 @@ void TcpTransport::flush_peer(Peer& peer, Flushed* result) {
         }
     }
     peer.queued = false;
+    peer.indirect = peer.kept;
     if (!idle) enqueue(peer);
     if (idle && peer.phase == Peer::Phase::Up) result->room = peer.wants_room;
     if (result->room) peer.wants_room = false;

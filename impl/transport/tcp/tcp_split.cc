@@ -200,7 +200,9 @@ int64_t TcpTransport::rails_wait() const {
         for (const Rail& rail : peer->rails->rail) {
             if (rail.state == Rail::State::Dialing || rail.dial) return tcp::kRailPause;
         }
-        if (!peer->rails->out.empty() || peer->splitting) wait = tcp::kRailWake;
+        const tcp::FirstLink& first = peer->rails->first;
+        if (first.lost || first.kept.unsent()) return tcp::kRailPause;
+        if (!peer->rails->out.empty() || peer->splitting || !first.kept.empty()) wait = tcp::kRailWake;
     }
     return wait;
 }

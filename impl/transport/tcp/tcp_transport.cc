@@ -259,6 +259,7 @@ void TcpTransport::bring_down(Peer& peer, Fallen* fallen) {
     }
     peer.phase = Peer::Phase::Down;
     peer.ready = false;
+    peer.received = 0;
     peer.failure = 0;
     peer.dropped = peer.unread = peer.broken = peer.blocked = peer.watches_room = peer.wants_room =
         peer.placement_active = peer.bulk = false;

@@ -29,8 +29,8 @@
 // The Sink is called with neither, as the engine may send or find peers.
 //
 // Control is in tcp_transport.cc, connecting in tcp_setup.cc and tcp_dial.cc, sending in tcp_send.cc, further links in
-// tcp_rails.cc and tcp_split.cc, what is taken back in tcp_revoke.cc; what is a template over the Sink in
-// tcp_datapath.h.
+// tcp_rails.cc, tcp_split.cc and tcp_take_over.cc, what is taken back in tcp_revoke.cc; what is a template over the
+// Sink in tcp_datapath.h.
 #pragma once
 
 #include "impl/base/lock.h"
@@ -175,6 +175,7 @@ private:
     void open_rails(Peer& peer);
     void call_rail(tcp::Rail& rail);
     void call_rail_later(tcp::Rail& rail, bool refused = false);
+    static void choose_way(tcp::Rail& rail);
     void end_rail_dial(tcp::Rail& rail) { drop_dial(epoll_, &rail.dial); }
     void step_rail(tcp::Rail& rail);
     bool raise_rail(tcp::Rail& rail, int socket);
@@ -184,7 +185,8 @@ private:
     void ask_for_rails(Peer& peer);
     void queue_rail_caller(net::PendingConnection* pending);
     net::PendingConnection* take_rail_caller();
-    void answer_rail_callers();
+    template <typename Sink>
+    void answer_rail_callers(Sink& sink);
     static net::Refusal judge_rail(const net::PendingConnection& pending, const Peer& peer, tcp::RailCall* call);
     void admit_rail(net::PendingConnection* pending);
     Peer* peer_of_rail(const net::PendingConnection& pending);
@@ -210,12 +212,39 @@ private:
     void take_late(Peer& peer, const uint64_t (&word)[3]);
     bool arm_rails(Peer& peer);
     int64_t rails_wait() const;
+    // tcp_take_over.cc
+    bool append_control(Peer& peer, const Header& header);
+    void start_keeping(Peer& peer);
+    void push_first(Peer& peer);
+    void lose_first(Peer& peer);
+    bool first_ends(Peer& peer, int error);
+    bool first_stops(Peer& peer);
+    void close_own_rails(Peer& peer);
+    void look_at_first(Peer& peer);
+    void call_first(Peer& peer);
+    void look_at_first_call(Peer& peer);
+    void call_first_later(Peer& peer);
+    void step_first(tcp::Rail& carrier);
+    void adopt_first(Peer& peer);
+    bool go_on_at(Peer& peer, uint64_t position);
+    void replace_first(Peer& peer, int socket);
+    void find_first(Peer& peer);
+    void take_resume(Peer& peer);
+    static bool is_drained(const Peer& peer);
+    static net::Refusal judge_first(const net::PendingConnection& pending, const Peer& peer);
+    void admit_first(net::PendingConnection* pending, Peer& peer);
+    // tcp_take_over_datapath.h
+    template <typename Sink>
+    void progress_first(Sink& sink, Peer& peer);
+    template <typename Sink>
+    void drain_first(Sink& sink, Peer& peer);
     // tcp_rails_datapath.h
     static bool is_busy(const Peer& peer);
     template <typename Sink>
     size_t progress_rails(Sink& sink);
     template <typename Sink>
-    bool take_control(Sink& sink, Peer& peer, const Header& header, const std::byte* payload);
+    bool take_control(Sink& sink, Peer& peer, const Header& header, const std::byte* payload, size_t behind);
+    static bool begin_count(Peer& peer, size_t behind);
     template <typename Sink>
     bool begin_split(Sink& sink, Peer& peer, const Header& header, const std::byte* payload);
     template <typename Sink>
@@ -262,6 +291,7 @@ private:
     void spare_buffer(tcp::SendBuffer* buffer);
     void free_buffers();
     int push_out(Peer& peer);
+    int push_kept(Peer& peer);
     void flush_deferred() override;
     void enqueue(Peer& peer);
     void mark_broken(Peer& peer, int error);
@@ -354,7 +384,7 @@ private:
 };
 
 inline SendResult TcpTransport::send(Peer& peer, const Frame& frame) {
-    if (peer.phase == Peer::Phase::Up && !peer.queued && !peer.broken) [[likely]] {
+    if (peer.phase == Peer::Phase::Up && !peer.indirect && !peer.broken) [[likely]] {
         const uint32_t now = round();
         if (!frame.more && !in_progress_ && peer.sent_round != now) {
             peer.sent_round = now;

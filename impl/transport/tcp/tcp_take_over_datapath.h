@@ -1,0 +1,56 @@
+// What a TCP transport does when a first connection goes on over another link (take_over.h): templates over the Sink.
+#pragma once
+
+#include "impl/transport/tcp/tcp_transport.h"
+
+namespace selvage::impl {
+
+// Of a peer with rails, in each progress while there is something to do. The peer may be down, or marked broken, after.
+template <typename Sink>
+void TcpTransport::progress_first(Sink& sink, Peer& peer) {
+    if (!peer.kept) return start_keeping(peer);
+    tcp::FirstLink& first = peer.rails->first;
+    if (!first.lost) {
+        if (first.kept.unsent()) push_first(peer);
+        if (!first.kept.empty()) look_at_first(peer);
+        return;
+    }
+    if (net::now_milliseconds() - first.lost_since >= tcp::kTakeOverLimit) return mark_broken(peer, FI_ETIMEDOUT);
+    if (!first.confirmed) return take_resume(peer);
+    if (!peer.unread && !receive(sink, peer) && peer.phase != Peer::Phase::Up) return;
+    if (peer.phase != Peer::Phase::Up || !peer.rails->caller) return;
+    if (!first.answered) return look_at_first_call(peer);
+    drain_first(sink, peer);
+    if (peer.phase == Peer::Phase::Up && !peer.broken && is_drained(peer)) adopt_first(peer);
+}
+
+// Reads what the first connection has. The peer may be down after.
+template <typename Sink>
+void TcpTransport::drain_first(Sink& sink, Peer& peer) {
+    while (peer.phase == Peer::Phase::Up && !peer.dropped) {
+        const size_t frames = peer.splitting ? receive_split(sink, peer) : receive(sink, peer);
+        if (!frames) return;
+    }
+}
+
+// Callers for rails, and for a first connection, whose old one is read before.
+template <typename Sink>
+void TcpTransport::answer_rail_callers(Sink& sink) {
+    for (;;) {
+        net::PendingConnection* caller;
+        Peer* peer = nullptr;
+        {
+            LockGuard setup(setup_);
+            caller = take_rail_caller();
+            tcp::RailCall call;
+            if (caller && tcp::read_rail_call(caller->hello, &call) && call.rail == tcp::kFirstStream)
+                peer = peer_of_rail(*caller);
+        }
+        if (!caller) return;
+        if (peer && peer->kept) drain_first(sink, *peer);
+        LockGuard setup(setup_);
+        admit_rail(caller);
+    }
+}
+
+}  // namespace selvage::impl
