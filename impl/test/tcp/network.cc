@@ -1,12 +1,14 @@
 // Large transfers between two hosts (two_hosts.h), beside a plain socket that moves as many bytes over the same cable.
 //
 //   network [--cables N] [--last-mbit N] [--mbit N] [--rtt MILLISECONDS] [--drop-every N] [--cut MILLISECONDS]
-//   [--cut-cable N] [--kill MILLISECONDS] [--mib N] [--rounds N] [--least RATIO] [--spin] [--netem] [ROW...]
+//   [--cut-cable N] [--kill MILLISECONDS] [--second-library DIRECTORY] [--mib N] [--rounds N] [--least RATIO] [--spin]
+//   [--netem] [ROW...]
 //
 // Each row is measured in turn with the socket, and prints both bandwidths and their ratio, of the medians. The socket
 // has the first cable, the library may use all; --cut takes the last one down, or that of --cut-cable, so long after
 // the first transfer of the library began, and it stays down. With the first cable (0) there are no sockets beside it.
-// --kill ends the second host's process in a transfer; how long it took until an operation failed is printed. Status 1:
+// --kill ends the second host's process in a transfer; how long it took until an operation failed is printed.
+// --second-library: that host runs with the library there, of another release. Status 1:
 // a ratio is below --least, or bytes are wrong; 77: there can be no such hosts here, and why is on standard error.
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -72,6 +74,9 @@ struct Choice {
     unsigned cut = 0;
     unsigned cut_cable = UINT32_MAX;  // the last
     unsigned kill = 0;
+    int second_control = -1;  // this is the second host, started anew
+    std::string second_library;
+    std::vector<char*> words;
     size_t mebibytes = 64;
     unsigned rounds = 3;
     double least = 0;
@@ -289,6 +294,17 @@ int run_second(int control) {
     }
 }
 
+// The second host starts this program again, with the other library.
+int start_second(int control) {
+    if (choice.second_library.empty()) return run_second(control);
+    setenv("LD_LIBRARY_PATH", choice.second_library.c_str(), 1);
+    std::string name = "--second", value = std::to_string(control);
+    std::vector<char*> words = choice.words;
+    words.insert(words.end(), {name.data(), value.data(), nullptr});
+    execv("/proc/self/exe", words.data());
+    give_up("exec", strerror(errno));
+}
+
 // Takes a cable down in the middle of a job, or the process of the second host.
 class Cutter {
 public:
@@ -355,7 +371,7 @@ bool measure(Side& side, PlainSocket& socket, int control, const Row& row) {
     plain.kind = row.kind == Kind::Read ? Kind::SocketBack : Kind::Socket;
     std::vector<double> times, plain_times;
     for (unsigned round = 0; round < choice.rounds; ++round) {
-        if (choice.cut_cable) plain_times.push_back(run(side, socket, control, plain));
+        if (choice.cut_cable && !choice.kill) plain_times.push_back(run(side, socket, control, plain));
         times.push_back(run(side, socket, control, job));
     }
     const double megabits = static_cast<double>(job.count) * static_cast<double>(job.size) * 8e-6;
@@ -394,6 +410,7 @@ int run_first(const TwoHosts& hosts) {
 }
 
 void read_words(int count, char** words) {
+    choice.words.assign(words, words + count);
     for (int i = 1; i < count; ++i) {
         const std::string word = words[i];
         const auto value = [&] { return i + 1 < count ? std::strtoul(words[++i], nullptr, 10) : 0; };
@@ -405,6 +422,10 @@ void read_words(int count, char** words) {
             choice.cut = static_cast<unsigned>(value());
         else if (word == "--cut-cable")
             choice.cut_cable = static_cast<unsigned>(value());
+        else if (word == "--second-library")
+            choice.second_library = i + 1 < count ? words[++i] : "";
+        else if (word == "--second")
+            choice.second_control = static_cast<int>(value());
         else if (word == "--kill")
             choice.kill = static_cast<unsigned>(value());
         else if (word == "--mbit")
@@ -437,9 +458,10 @@ int main(int count, char** words) {
     read_words(count, words);
     if (choice.cables > 1) setenv("FI_TCP_RAILS", "3", 1);
     try {
+        if (choice.second_control >= 0) return run_second(choice.second_control);
         std::vector<Cable> cables(choice.cables, choice.cable);
         if (choice.last_megabits) cables.back().megabits = choice.last_megabits;
-        TwoHosts hosts(cables, choice.netem, run_second);
+        TwoHosts hosts(cables, choice.netem, start_second);
         const int result = run_first(hosts);
         return hosts.join() ? 1 : result;
     } catch (const std::runtime_error& missing) {

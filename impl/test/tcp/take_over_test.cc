@@ -198,7 +198,8 @@ TEST(TcpTakeOver, AStreamThatIsCountedTwiceIsMalformed) {
 TEST(TcpTakeOver, TheEndOfACountedConnectionIsThePeersAsEver) {
     Mover mover;
     mover.first.end();
-    EXPECT_TRUE(run({&mover.victim}, [&] { return mover.victim.sink.downs.size() == 1; }, 1000));
+    EXPECT_TRUE(run(
+        {&mover.victim}, [&] { return mover.victim.sink.downs.size() == 1; }, 1000));
 }
 
 }  // namespace

@@ -2,7 +2,8 @@
 // on with them (take_over.h): copies in a ring, as the memory that they came from is the caller's again.
 //
 // Positions count the bytes of the stream from where both ends began to count. Invariants:
-//   1. oldest <= next <= end <= oldest + kRoom. What lies between next and end is to be sent again, before anything else.
+//   1. oldest <= next <= end <= oldest + kRoom. What lies between next and end is to be sent again, before anything
+//   else.
 //   2. Nothing is forgotten but what the other end has for certain (TcpTransport::forget_acknowledged).
 // No system calls, no lock: the caller's, who holds the transport's guard.
 #pragma once

@@ -1,8 +1,8 @@
 // A first connection whose link dies: its stream of frames goes on over another link, without an error.
 //
-// As soon as a peer has a rail (tcp_rails.h), each end says so on the first connection (Keep); what follows is counted at
-// both ends, and the sender keeps a copy of it until the other end's kernel has it. When the link is dead, who called
-// first calls once more, by the links of the rails and by the first:
+// As soon as a peer has a rail (tcp_rails.h), each end says so on the first connection (Keep); what follows is counted
+// at both ends, and the sender keeps a copy of it until the other end's kernel has it. When the link is dead, who
+// called first calls once more, by the links of the rails and by the first:
 //
 //   caller                                              called
 //   loses the first: sends nothing more on it,
@@ -14,17 +14,19 @@
 //   sends on
 //
 // Invariants:
-//   1. What an end says to have is all that its kernel has ever acknowledged: the called closes the old connection before
-//      it answers, the caller reads the old one once more when the called has closed it, and forgets nothing in between.
-//      So what the other end asks for is there.
+//   1. What an end says to have is all that its kernel has ever acknowledged: the called closes the old connection
+//   before
+//      it answers, the caller reads the old one once more when the called has closed it, and forgets nothing in
+//      between. So what the other end asks for is there.
 //   2. Once it has called, the caller goes on calling: the called may have left the old connection.
-//   3. The end of a connection that is being left is not the peer's end: of the caller, from when it calls; of the called,
+//   3. The end of a connection that is being left is not the peer's end: of the caller, from when it calls; of the
+//   called,
 //      until Resume has come.
 //   4. A process that ends shows it as before: its kernel ends the first connection, or refuses the calls.
 // models/take_over.pml checks 1 to 3.
 //
-// Who was called cannot call: if it is the one whose bytes are not acknowledged, it closes its rails. A caller that loses a
-// rail sends something on the first connection, and so finds out.
+// Who was called cannot call: if it is the one whose bytes are not acknowledged, it closes its rails. A caller that
+// loses a rail sends something on the first connection, and so finds out.
 //
 // Everything is the owner's, with the endpoint's lock, but `kept`, which the flusher's thread uses, too: the guard's.
 #pragma once
@@ -38,12 +40,13 @@ namespace selvage::impl::tcp {
 inline constexpr uint8_t kFirstStream = kRailsMax;
 
 // Header::op of frames of the transport's own, beside those of rails.h; all are without a payload.
-inline constexpr uint8_t kKeepOp = 3;    // the stream is counted behind this
-inline constexpr uint8_t kProbeOp = 4;   // to be acknowledged by the kernel
-inline constexpr uint8_t kResumeOp = 5;  // the first on a new connection; word 0: bytes that are here of the other's stream
+inline constexpr uint8_t kKeepOp = 3;   // the stream is counted behind this
+inline constexpr uint8_t kProbeOp = 4;  // to be acknowledged by the kernel
+inline constexpr uint8_t kResumeOp =
+    5;  // the first on a new connection; word 0: bytes that are here of the other's stream
 
-// Milliseconds of a call for a first connection; how often the peer may refuse one as nobody listens; and how long it is
-// looked for in all.
+// Milliseconds of a call for a first connection; how often the peer may refuse one as nobody listens; and how long it
+// is looked for in all.
 inline constexpr int64_t kFirstDialLimit = 1000;
 inline constexpr uint32_t kFirstRefusals = 3;
 inline constexpr int64_t kTakeOverLimit = 60'000;
