@@ -50,6 +50,7 @@ public:
         proof.kind = hello.kind;
         net::prove_caller(key, net::make_transcript(first, size, bytes, challenge_size), proof.digest);
         write(bytes, net::write_note(proof, bytes));
+        if (after_proof) after_proof();
         return read(bytes, &challenge_size);
     }
     void write(const void* bytes, size_t size) {
@@ -72,6 +73,11 @@ public:
         bytes.resize(have);
         return bytes;
     }
+
+    // Bytes that the victim's kernel does not have.
+    size_t under_way() const { return tcp::under_way(socket_); }
+
+    std::function<void()> after_proof;  // in call()
 
     // What has arrived already.
     std::string take_all() {

@@ -116,6 +116,20 @@ TEST(TcpTakeOver, TheStreamGoesOnInTheMiddleOfAFrame) {
     EXPECT_TRUE(mover.victim.sink.downs.empty());
 }
 
+// More than one look takes, just before it is answered.
+TEST(TcpTakeOver, WhatTheKernelHasAcknowledgedIsTaken) {
+    Mover mover;
+    std::string frames;
+    for (int i = 0; i < 256; ++i) {
+        const Header header = Mover::frame(4000);
+        frames.append(reinterpret_cast<const char*>(&header), sizeof header).append(4000, 'x');
+    }
+    Raw next(mover.victim);
+    next.after_proof = [&] { mover.first.write(frames.data(), frames.size()); };
+    ASSERT_EQ(mover.call(next).type, net::NoteType::Welcome);
+    EXPECT_GE(mover.said.taken + mover.first.under_way(), frames.size());
+}
+
 // More than the kernels take, of which nothing is read before the other connection is there.
 TEST(TcpTakeOver, WhatIsMissingIsSentAgain) {
     Mover mover;
