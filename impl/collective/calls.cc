@@ -31,7 +31,7 @@ bool on_device(const Endpoint& endpoint, void* desc) {
 // The flags of atomics that mean something for a group. Every completion says that the buffers are free again.
 constexpr uint64_t kFlags = FI_COMPLETION | FI_MORE | FI_INJECT_COMPLETE | FI_TRANSMIT_COMPLETE;
 
-ssize_t post(fid_ep* descriptor, CollectiveCall&& call) {
+[[gnu::always_inline]] inline ssize_t post(fid_ep* descriptor, CollectiveCall&& call) {
     const Endpoint* endpoint = Endpoint::of(descriptor);
     call.flags |= endpoint->tx_always;
     if (call.flags & ~kFlags) return -FI_EBADFLAGS;
@@ -43,7 +43,8 @@ ssize_t post(fid_ep* descriptor, CollectiveCall&& call) {
 }
 
 // One that moves data.
-ssize_t post_data(fid_ep* descriptor, CollectiveCall&& call, void* desc, void* result_desc) {
+[[gnu::always_inline]] inline ssize_t post_data(fid_ep* descriptor, CollectiveCall&& call, void* desc,
+                                                void* result_desc) {
     const Endpoint* endpoint = Endpoint::of(descriptor);
     call.element = atomic_type_size(call.type);
     if (!call.element) return -FI_EOPNOTSUPP;
@@ -60,8 +61,9 @@ ssize_t barrier(fid_ep* ep, fi_addr_t group, void* context) {
 }
 // With a root and a reduction; a collective that lacks one does not look at it.
 template <fi_collective_op Collective>
-ssize_t reduce_to_root(fid_ep* ep, const void* operand, size_t count, void* desc, void* result, void* result_desc,
-                       fi_addr_t group, fi_addr_t root, fi_datatype type, fi_op op, uint64_t flags, void* context) {
+[[gnu::always_inline]] inline ssize_t reduce_to_root(fid_ep* ep, const void* operand, size_t count, void* desc,
+                                                     void* result, void* result_desc, fi_addr_t group, fi_addr_t root,
+                                                     fi_datatype type, fi_op op, uint64_t flags, void* context) {
     return post_data(ep,
                      {.collective = Collective,
                       .group = group,

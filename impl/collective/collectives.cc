@@ -28,10 +28,6 @@ void set_error(Event& event, int error) {
     memcpy(event.payload(), &entry, sizeof entry);
 }
 
-bool has_root(fi_collective_op collective) {
-    return collective == FI_BROADCAST || collective == FI_REDUCE || collective == FI_SCATTER || collective == FI_GATHER;
-}
-
 }  // namespace
 
 Collectives::Collectives(Endpoint& endpoint, MemberMessages& messages)
@@ -107,82 +103,13 @@ int Collectives::leave(Group& group) {
         operations_.give(*first);
     }
     operations_.forget_last(group);
+    for (uint32_t i = 0; i < group.size; ++i) {
+        if (group.members[i].queue.first) messages_.discard_short(group.members[i]);
+    }
     if (group.queued) ready_.remove(&group);
     *std::find(groups_, groups_ + places_, &group) = nullptr;
     if (group.error) failed_[next_failed_++ % kRemembered] = {group.id, group.size, group.failed_from, group.error};
     return 0;
-}
-
-// What a call with the arguments of the one before needs no more.
-int Collectives::check(const Group& group, const CollectiveCall& call, uint32_t* root) {
-    if (!(group.supported & FI_BARRIER_SET << call.collective)) return -FI_EOPNOTSUPP;
-    if (has_root(call.collective)) *root = group.find_address(call.root);
-    if (*root == group.size) return -FI_EINVAL;
-    size_t bytes;
-    return __builtin_mul_overflow(call.count, 2 * call.element * group.size, &bytes) ? -FI_EMSGSIZE : 0;
-}
-
-ssize_t Collectives::post(const CollectiveCall& call) {
-    Group* group = find(call.group);
-    if (!group) return -FI_EINVAL;
-    if (!group->joined) return -FI_EOPBADSTATE;
-    if (group->error) return -group->error;
-    const bool again = OperationRecords::repeats(*group, call);
-    uint32_t root = 0;
-    if (!again) {
-        const int refused = check(*group, call, &root);
-        if (refused) return refused;
-    }
-    if (operations_.taken() >= endpoint_.tx.size || !messages_.may_report(call.flags)) return -FI_EAGAIN;
-    CollectiveOperation* operation = again ? operations_.take_last(*group, call) : operations_.take(*group, call, root);
-    if (!operation) return -FI_ENOMEM;
-    if (!++group->sequence) group->sequence = 1;
-    if (!group->operations.first() && is_over_at_once(*operation)) {
-        operations_.give(*operation);
-        messages_.report_collective(call.context, call.flags, 0);
-        return 0;
-    }
-    group->operations.append(operation);
-    run(*group);
-    return 0;
-}
-
-int Collectives::start_step(CollectiveOperation& operation, uint32_t index) {
-    Group& group = *operation.group;
-    const Step& step = operation.round->steps[index];
-    MemberStep& state = operation.steps[index];
-    std::byte* const bytes = operation.spaces[static_cast<size_t>(step.part.space)] + step.part.offset;
-    const MemberAddress& member = group.members[step.member];
-    state.operation = &operation;
-    state.receives = step.kind == Step::Kind::Receive;
-    state.size = step.part.size;
-    state.data = operation.data;
-    state.pending = true;
-    ++operation.outstanding;
-    int error;
-    if (state.receives) {
-        error = messages_.receive_from(member, group.id + step.member, bytes, step.part.size, group.lost[step.member],
-                                       state);
-    } else if (group.lost[step.member]) {
-        error = -group.lost[step.member];
-    } else {
-        error = messages_.send_to(member, group.id + group.self, operation.data, bytes, step.part.size, state);
-    }
-    if (!error) return 0;
-    state.pending = false;
-    --operation.outstanding;
-    return error;
-}
-
-// False: some have to be tried again.
-bool Collectives::start_steps(CollectiveOperation& operation) {
-    for (; operation.started < operation.round->count && !operation.error; ++operation.started) {
-        if (operation.round->steps[operation.started].is_local()) continue;
-        const int error = start_step(operation, operation.started);
-        if (error == -FI_EAGAIN) return false;
-        if (error && !operation.error) operation.error = -error;
-    }
-    return true;
 }
 
 void Collectives::do_local_steps(CollectiveOperation& operation) {
@@ -198,16 +125,6 @@ void Collectives::do_local_steps(CollectiveOperation& operation) {
             memmove(to, first, step.part.size);
         }
     }
-}
-
-// Starts an operation that nothing is before and that has one round of messages alone. False: it goes on from where it
-// is then.
-bool Collectives::is_over_at_once(CollectiveOperation& operation) {
-    if (operation.plan.rounds != 1 || operation.round->has_local) return false;
-    operation.group->running = true;
-    start_steps(operation);
-    operation.group->running = false;
-    return operation.started == operation.round->count && !operation.outstanding && !operation.error;
 }
 
 // Moves the first operation. True when it is over; `again`: it has to be tried again by itself.
@@ -281,7 +198,7 @@ void Collectives::give_up(CollectiveOperation& operation) {
     for (uint32_t i = 0; i < operation.round->count; ++i) {
         MemberStep& step = operation.steps[i];
         if (i >= operation.started || operation.round->steps[i].is_local() || !step.pending) continue;
-        if (step.receives ? !messages_.withdraw(step) : !is_join(operation)) continue;
+        if (step.receives ? !withdraw(operation, i) : !is_join(operation)) continue;
         if (!step.receives) messages_.redirect(step, ignored);
         step.pending = false;
         --operation.outstanding;
@@ -324,7 +241,7 @@ void Collectives::lost(fi_addr_t source, int error) {
         for (uint32_t s = 0; operation && s < operation->started; ++s) {
             MemberStep& step = operation->steps[s];
             const bool waits = operation->round->steps[s].kind == Step::Kind::Receive && step.pending &&
-                               operation->round->steps[s].member == member && messages_.withdraw(step);
+                               operation->round->steps[s].member == member && withdraw(*operation, s);
             if (!waits) continue;
             step.pending = false;
             --operation->outstanding;

@@ -42,6 +42,23 @@ public:
     bool has_work() const { return !ready_.empty(); }
     void lost(fi_addr_t source, int error);
     void aborted(uint64_t group, fi_addr_t source, uint32_t sequence, int error);
+    // Whose tag it is in a group that was entered; `refuses`: the group has failed. nullptr: none's.
+    MemberAddress* member_of(uint64_t tag, bool* refuses) const {
+        for (size_t i = 0; i < places_; ++i) {
+            Group* group = groups_[i];
+            if (!group || !group->covers(tag)) continue;
+            *refuses = group->error;
+            return &group->members[tag - group->id];
+        }
+        return nullptr;
+    }
+    // All members of the groups that were entered, with their group.
+    template <typename Visit>
+    void for_each_member(Visit visit) const {
+        for (size_t i = 0; i < places_; ++i) {
+            for (uint32_t m = 0; groups_[i] && m < groups_[i]->size; ++m) visit(*groups_[i], groups_[i]->members[m]);
+        }
+    }
     // Why nobody will receive a message: the error with which its operation has failed here, or 0.
     int refusal(uint64_t tag, uint64_t data) const;
 
@@ -83,7 +100,10 @@ private:
     bool run_first(Group& group, bool* again);
     bool start_steps(CollectiveOperation& operation);
     bool is_over_at_once(CollectiveOperation& operation);
+    bool do_short_step(Group& group, const Step& step, uint64_t data, std::byte* bytes);
+    uint32_t do_short_steps(Group& group, const CollectiveCall& call, uint64_t data);
     int start_step(CollectiveOperation& operation, uint32_t index);
+    bool withdraw(CollectiveOperation& operation, uint32_t index);
     void do_local_steps(CollectiveOperation& operation);
     void fail(Group& group, uint32_t from, int error);
     void give_up(CollectiveOperation& operation);

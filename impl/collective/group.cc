@@ -65,7 +65,7 @@ int Group::take_members(AvSet& set, const Endpoint& own_endpoint) {
     for (uint32_t i = 0; i < size; ++i) {
         AvEntry entry;
         if (!av.find_address(set.members[i], &entry)) return -FI_EINVAL;
-        members[i] = {.address = set.members[i], .source = av.compared(set.members[i])};
+        members[i] = {.address = set.members[i], .source = av.compared(set.members[i]), .queue = {}};
         if (self == size && is_own(own_endpoint, own, entry)) self = i;
         sum.add(av, entry);
     }

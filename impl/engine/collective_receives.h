@@ -16,8 +16,11 @@ struct CollectiveReceives {
     CollectiveReceives(Endpoint& endpoint, MemberMessages& messages) : executor(endpoint, messages) {}
 
     Collectives executor;
+    // What is not in the members' short queues (collective/member_messages.h).
     MatchQueue match;
+    size_t posted = 0;  // receives that are in it
     Pool<Unexpected> unexpected;
+    Pool<ShortMessage> short_messages;
 };
 
 }  // namespace selvage::impl

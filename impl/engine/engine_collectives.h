@@ -61,11 +61,32 @@ protected:
     }
 
 private:
+    bool is_ready(PeerState& state) const { return !state.blocked && state.responses.empty() && !has_first(state); }
+
     static constexpr uint64_t kErrnoMost = 4095;
     // Longer ones are announced, so that no member is ahead by much. To ask first costs a member that shares its
     // processor with others some turns.
     static constexpr size_t kEagerMost = 64u << 10;
     static_assert(3 * units_of(kEagerMost) <= int{kCollectiveUnits}, "some may be on their way");
+
+    bool send_short(const MemberAddress& member, uint64_t tag, uint64_t data, const void* bytes, size_t size) final {
+        if constexpr (kInlines) {
+            static_assert(ShortMessage::kBytesMost <= T::kInlineMax);
+            Peer* peer;
+            if (look_up(member.address, &peer)) [[unlikely]]
+                return false;
+            PeerState* state = state_in(*peer);
+            if (!state || !is_ready(*state) || !state->collective.left || !transport_.takes_inline(*peer)) [[unlikely]]
+                return false;
+            --state->collective.left;
+            const uint64_t first = size | uint64_t{static_cast<uint8_t>(FrameOp::Collective)} << 32;
+            transport_.send_inline(*peer, first, tag, data, 0, bytes, size);
+            if (T::owner_sleeps(*peer)) [[unlikely]]
+                transport_.wake_owner(*peer);
+            return true;
+        }
+        return false;
+    }
 
     int send_to(const MemberAddress& member, uint64_t tag, uint64_t data, const void* bytes, size_t size,
                 MemberStep& step) final {
@@ -74,18 +95,7 @@ private:
         if (error) return error;
         PeerState* state = state_of(*peer);
         if (!state) return -FI_ENOMEM;
-        const bool ready = !state->blocked && state->responses.empty() && !has_first(*state);
-        if constexpr (kInlines) {
-            if (size <= T::kInlineMax && ready && state->collective.left && transport_.takes_inline(*peer)) [[likely]] {
-                --state->collective.left;
-                const uint64_t first = size | uint64_t{static_cast<uint8_t>(FrameOp::Collective)} << 32;
-                transport_.send_inline(*peer, first, tag, data, 0, bytes, size);
-                if (T::owner_sleeps(*peer)) [[unlikely]]
-                    transport_.wake_owner(*peer);
-                step.sent();
-                return 0;
-            }
-        }
+        const bool ready = is_ready(*state);
         const iovec range = range_of(bytes, size);
         Header header{.size = static_cast<uint32_t>(size),
                       .op = static_cast<uint8_t>(FrameOp::Collective),
@@ -145,13 +155,13 @@ private:
     }
 
     // Asks for the peer, so that its end is noticed here.
-    int receive_from(const MemberAddress& member, uint64_t tag, void* bytes, size_t size, bool lost,
-                     MemberStep& step) final {
+    int receive_from(MemberAddress& member, uint64_t tag, void* bytes, size_t size, bool lost, MemberStep& step) final {
         if (!lost) {
             Peer* peer;
             const int error = look_up(member.address, &peer);
             if (error) return error;
         }
+        if (!lost && this->await_short(member, bytes, size, tag, step)) return 0;
         const iovec range = range_of(bytes, size);
         const ReceiveRequest request{.ranges = &range,
                                      .count = 1,
@@ -164,6 +174,9 @@ private:
                                      .least = 0};
         return post_collective(request, lost);
     }
+
+    void take_short(MemberAddress& member, void* bytes) final { this->take_first_short(member, bytes); }
+    void discard_short(MemberAddress& member) final { this->drop_short(member, 0); }
 
     bool withdraw(MemberStep& step) final { return withdraw_collective(step.as_context()); }
 

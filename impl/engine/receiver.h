@@ -37,6 +37,9 @@ struct ReceiveRequest {
 inline constexpr size_t kReceivesMax = 65536;
 
 struct CollectiveReceives;
+class MemberStep;
+struct MemberAddress;
+struct ShortMessage;
 struct ReceiveContext;
 void free_hmem(ReceiveContext& context, Receive* receive);  // hmem_receive.cc
 
@@ -285,6 +288,11 @@ protected:
     void collective_taken(PeerBase& peer, uint64_t length);
     // 0, -FI_ENOMEM, or -FI_ENOTCONN for a sender that is lost and has left nothing.
     int post_collective(const ReceiveRequest& request, bool lost);
+    // receiver_short.cc: as MemberMessages. False of the first: the receive is to be posted.
+    bool await_short(MemberAddress& member, void* bytes, size_t size, uint64_t tag, MemberStep& step);
+    void take_first_short(MemberAddress& member, void* bytes);
+    // Those that belong to no earlier operation than this.
+    void drop_short(MemberAddress& member, uint32_t from_sequence);
     bool withdraw_collective(const void* context);
     void discard_collective();
     void lose_collective_peer(PeerBase& peer, int error);
@@ -314,6 +322,9 @@ private:
         context_->match.unpost(receive);
     }
     void unpost_collective(Receive* receive);
+    bool short_arrived(const Arrival& message, const std::byte* payload, PeerBase& peer);
+    void post_waiting(MemberAddress& member, uint64_t tag);
+    void short_left(MemberAddress& member, ShortMessage* message);
     void place_collective(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer);
     Unexpected* keep_collective(const Arrival& message, PeerBase& peer, bool announced);
     void let_go_collective(Unexpected* unexpected);

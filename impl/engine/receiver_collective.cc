@@ -12,7 +12,10 @@ MemberStep& step_of(void* context) { return static_cast<MemberStep&>(InternalOpe
 
 }  // namespace
 
-void Receiver::unpost_collective(Receive* receive) { collective_->match.unpost(receive); }
+void Receiver::unpost_collective(Receive* receive) {
+    collective_->match.unpost(receive);
+    --collective_->posted;
+}
 
 // Counts what the peer may send again.
 void Receiver::collective_taken(PeerBase& peer, uint64_t length) {
@@ -30,7 +33,7 @@ void Receiver::place_collective(Receive* receive, const Arrival& message, const 
         return;
     }
     copy_short(receive->ranges[0].iov_base, payload, message.length);
-    collective_->match.unpost(receive);
+    unpost_collective(receive);
     MemberStep& step = step_of(receive->context);
     context_->give_plain(receive);
     step.arrived(message.data, message.length);
@@ -38,6 +41,7 @@ void Receiver::place_collective(Receive* receive, const Arrival& message, const 
 
 bool Receiver::collective_arrived(Arrival& message, const std::byte* payload, PeerBase& peer) {
     if (!peer.state && !state_of(peer)) return false;
+    if (short_arrived(message, payload, peer)) return true;
     if (Receive* receive = match_collective(message, peer)) {
         place_collective(receive, message, payload, peer);
         collective_taken(peer, message.length);
@@ -77,6 +81,9 @@ bool Receiver::collective_announced(Arrival& message, PeerBase& peer, const Loca
 
 Receive* Receiver::match_collective(Arrival& message, PeerBase& peer) {
     message.from = current_address(peer);
+    bool refuses;
+    MemberAddress* member = collective_->executor.member_of(message.tag, &refuses);
+    if (member && member->queue.waiting) post_waiting(*member, message.tag);
     return collective_->match.find_posted(true, message.tag, [&] { return message.from; });
 }
 
@@ -124,6 +131,7 @@ int Receiver::post_collective(const ReceiveRequest& request, bool lost) {
     receive->flags |= FI_COLLECTIVE;
     if (!unexpected) {
         collective_->match.post(receive);
+        ++collective_->posted;
         return 0;
     }
     collective_->match.forget(unexpected);
@@ -140,12 +148,15 @@ int Receiver::post_collective(const ReceiveRequest& request, bool lost) {
 bool Receiver::withdraw_collective(const void* context) {
     Receive* found = collective_->match.search_posted([&](const Receive* r) { return r->context == context; });
     if (!found) return false;
-    collective_->match.unpost(found);
+    unpost_collective(found);
     context_->give(found);
     return true;
 }
 
 void Receiver::discard_collective() {
+    collective_->executor.for_each_member([&](const Group& group, MemberAddress& member) {
+        if (group.error && member.queue.first) drop_short(member, group.failed_from);
+    });
     collective_->unexpected.for_each_taken([&](Unexpected* unexpected) {
         const Arrival& message = unexpected->message;
         const int error = collective_->executor.refusal(message.tag, message.data);
@@ -171,6 +182,9 @@ void Receiver::lose_collective_peer(PeerBase& peer, int error) {
         collective_->match.forget(unexpected);
         free(unexpected->heap);
         collective_->unexpected.give(unexpected);
+    });
+    collective_->executor.for_each_member([&](const Group&, MemberAddress& member) {
+        if (member.queue.peer == &peer) member.queue.peer = nullptr;
     });
     collective_->executor.lost(source, error);
 }

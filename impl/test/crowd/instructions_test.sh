@@ -2,7 +2,7 @@
 # Instructions of the library per small message over shared memory, counted by callgrind: they are the same on a busy
 # machine. Send and completion of 8 tagged bytes must stay below 150, of 64 below 300; of those that wait for a counter,
 # below 580 when each is started by itself, and below 240 when fifty are started together. A broadcast of 8 bytes between two must stay
-# below 680 at its root and below 1130 at the other, an allreduce below 3500 at both together.
+# below 530 at its root and below 720 at the other, an allreduce below 3250 at both together.
 #   instructions_test.sh PROGRAM
 set -euo pipefail
 program=$1
@@ -53,9 +53,9 @@ posts=$(counted measured_posts)
 writes=$(counted measured_writes)
 service=$(counted measured_service)
 ends=$(counted measured_ends)
-broadcasts=$(counted_below 680 measured_broadcasts)
-received=$(counted_below 1130 measured_broadcasts_received)
-reductions=$(counted_below 3500 measured_reductions)
+broadcasts=$(counted_below 530 measured_broadcasts)
+received=$(counted_below 720 measured_broadcasts_received)
+reductions=$(counted_below 3250 measured_reductions)
 echo "instructions per write: $writes to post it, $service at the target, $ends for its end and completion"
 echo "instructions per message: $sends for send and completion, $arrivals for arrival and completion, $posts for a receive, $longer for send and completion of 64 bytes"
 echo "instructions per broadcast: $broadcasts at the root, $received at the other; per allreduce: $reductions at both"
@@ -68,6 +68,6 @@ echo "instructions per message that waits for a counter: $triggers by itself, $w
 ((triggers < 580)) || fail "$triggers instructions for a message that waits for a counter, 580 are too many"
 ((windows < 240)) || fail "$windows instructions for one that is started with others, 240 are too many"
 ((broadcasts > 20)) || fail "$broadcasts instructions for a broadcast: nothing was counted"
-((broadcasts < 680)) || fail "$broadcasts instructions for a broadcast at its root, 680 are too many"
-((received < 1130)) || fail "$received instructions for a broadcast at another member, 1130 are too many"
-((reductions < 3500)) || fail "$reductions instructions for an allreduce at both members, 3500 are too many"
+((broadcasts < 530)) || fail "$broadcasts instructions for a broadcast at its root, 530 are too many"
+((received < 720)) || fail "$received instructions for a broadcast at another member, 720 are too many"
+((reductions < 3250)) || fail "$reductions instructions for an allreduce at both members, 3250 are too many"
