@@ -12,6 +12,7 @@ namespace {
 // Where the ways of an operation cross, in bytes (docs/performance-shm.md).
 constexpr uint64_t kLongAllreduce = 64u << 10;  // for each member: a ring has more rounds the more there are
 constexpr uint64_t kShortAllreduce = 128;
+constexpr uint64_t kShortBroadcast = 256;
 constexpr uint64_t kLongBroadcast = 4u << 20;
 constexpr uint64_t kLongAllgather = 4u << 10;  // of each member
 constexpr uint64_t kLongAllgatherOfFew = 128u << 10;
@@ -175,6 +176,7 @@ Algorithm choose(const Shape& shape) {
             return few && shape.in_memory ? Algorithm::Pairwise : Algorithm::Dissemination;
         case FI_BROADCAST:
             if (few && !shape.in_memory && shape.unit >= kChain) return Algorithm::Chain;
+            if (few && shape.in_memory && shape.unit <= kShortBroadcast) return Algorithm::Linear;
             return crowd && shape.unit >= kLongBroadcast ? Algorithm::ScatterRing : Algorithm::Binomial;
         case FI_REDUCE:
             return Algorithm::Binomial;

@@ -24,7 +24,7 @@ enum class Algorithm : uint8_t {
     Bruck,              // allgather: what is there doubles in each round
     Pairwise,           // alltoall, reduce_scatter, barrier, allgather: each member with each other one; allreduce: all
                         // operands are everywhere, in a group of kPairwiseMost
-    Linear,             // scatter, gather: the root with each member
+    Linear,             // scatter, gather, broadcast: the root with each member
     Direct,             // allreduce: each member reduces a part of all operands, and gives it to all others
 };
 

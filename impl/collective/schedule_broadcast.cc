@@ -77,6 +77,15 @@ void broadcast_chain(const Member& m, uint32_t round, Round* out) {
     segments.for_each(round - late, [&](const Part& part) { out->send(m.after(1), part); });
 }
 
+// The root sends to each other member.
+void broadcast_linear(const Member& m, uint32_t round, Round* out) {
+    if (m.relative()) return out->receive(m.shape.root, m.all(Space::Operand));
+    const uint32_t begin = 1 + round * kTransfers, end = std::min(begin + kTransfers, m.n());
+    for (uint32_t d = begin; d < end; ++d) out->send(m.absolute(d), m.all(Space::Operand));
+}
+
+uint32_t linear_rounds(const Member& m) { return m.relative() ? 1 : rounds_of(m.n() - 1, kTransfers); }
+
 uint32_t chain_rounds(const Member& m) {
     const bool passes_on = m.relative() && m.relative() + 1 < m.n();
     return Segments(m.shape).rounds() + (passes_on ? 1 : 0);
@@ -86,6 +95,7 @@ uint32_t chain_rounds(const Member& m) {
 
 void broadcast(const Member& m, Algorithm algorithm, uint32_t round, Round* out) {
     if (algorithm == Algorithm::Chain) return broadcast_chain(m, round, out);
+    if (algorithm == Algorithm::Linear) return broadcast_linear(m, round, out);
     const TreeNode node(m);
     if (round < node.rounds()) {
         broadcast_tree(m, node, round, algorithm == Algorithm::ScatterRing, out);
@@ -95,6 +105,7 @@ void broadcast(const Member& m, Algorithm algorithm, uint32_t round, Round* out)
 }
 uint32_t broadcast_rounds(const Member& m, Algorithm algorithm) {
     if (algorithm == Algorithm::Chain) return chain_rounds(m);
+    if (algorithm == Algorithm::Linear) return linear_rounds(m);
     const uint32_t down = TreeNode(m).rounds();
     return algorithm == Algorithm::ScatterRing ? down + m.n() - 1 : down;
 }

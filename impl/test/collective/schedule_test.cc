@@ -145,6 +145,7 @@ const Way kWays[] = {
     {FI_BARRIER, Algorithm::Pairwise},
     {FI_BROADCAST, Algorithm::Binomial},
     {FI_BROADCAST, Algorithm::Chain},
+    {FI_BROADCAST, Algorithm::Linear},
     {FI_BROADCAST, Algorithm::ScatterRing},
     {FI_ALLTOALL, {}},
     {FI_ALLREDUCE, Algorithm::RecursiveDoubling},
@@ -366,6 +367,15 @@ TEST(Schedule, AllreduceWithEachOtherMemberKeepsOperandsThatAreStillToBeRead) {
                     InPlace(plan_of({FI_ALLREDUCE, n, self, 0, unit, 4, in_memory}, Algorithm::Direct));
             }
         }
+    }
+}
+
+TEST(Schedule, AShortBroadcastInMemoryComesFromItsRootAlone) {
+    for (uint32_t member = 0; member < 8; ++member) {
+        const Plan plan = plan_of({FI_BROADCAST, 8, member, 3, 256, 8, true});
+        Round round;
+        make_round(plan, 0, &round);
+        EXPECT_EQ(round.count, plan.rounds == 1 && member == 3 ? 7u : 1u);
     }
 }
 
