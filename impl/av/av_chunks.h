@@ -38,23 +38,30 @@ public:
             if (count_ == kChunks) return false;
             unsigned char* chunk = allocate((count_ ? capacity() : uint64_t{1} << shift_) * element_);
             if (!chunk) return false;
-            chunks_[count_++].store(chunk, std::memory_order_relaxed);
+            const uintptr_t origin = reinterpret_cast<uintptr_t>(chunk) - first_of(count_);
+            origins_[count_++].store(origin, std::memory_order_relaxed);
         }
         return true;
     }
-    // REQUIRES: index < capacity(), as of a moment before.
+    // REQUIRES: index < capacity(), as of a moment before. Without a branch: whether an index of many is in the first
+    // chunk no processor predicts, and what it has begun of the calls behind a wrong guess is lost with their misses.
     unsigned char* at(uint64_t index) const {
-        const auto chunk = static_cast<unsigned>(std::bit_width(index >> shift_));
-        const uint64_t first = chunk ? uint64_t{1} << (shift_ + chunk - 1) : 0;
-        return chunks_[chunk].load(std::memory_order_relaxed) + (index - first) * element_;
+        const auto chunk = static_cast<unsigned>(std::bit_width(index >> shift_ << 1 | 1)) - 1;
+        return reinterpret_cast<unsigned char*>(origins_[chunk].load(std::memory_order_relaxed) + index * element_);
     }
     void clear() {
-        while (count_) free(chunks_[--count_].load(std::memory_order_relaxed));
+        while (count_) {
+            --count_;
+            free(reinterpret_cast<void*>(origins_[count_].load(std::memory_order_relaxed) + first_of(count_)));
+        }
     }
 
 private:
     static constexpr unsigned kChunks = 26;  // of 64 elements and more: 2^31
     static constexpr size_t kHugePage = size_t{2} << 20;
+
+    // Bytes of the elements before a chunk.
+    uintptr_t first_of(unsigned chunk) const { return chunk ? (uint64_t{1} << (shift_ + chunk - 1)) * element_ : 0; }
 
     // Of a large array nearly every element is on another page, and the processor knows the places of few.
     static unsigned char* allocate(size_t bytes) {
@@ -65,7 +72,8 @@ private:
         return static_cast<unsigned char*>(chunk);
     }
 
-    std::atomic<unsigned char*> chunks_[kChunks] = {};
+    // Where element 0 would be, if the chunk's elements followed it without a gap.
+    std::atomic<uintptr_t> origins_[kChunks] = {};
     size_t element_ = 0;
     unsigned shift_ = 0;
     unsigned count_ = 0;

@@ -49,6 +49,8 @@ bool lock_byte(int file, off_t byte, short type) {
     return result == 0;
 }
 
+constexpr unsigned char kNoWord[sizeof(uint64_t)] = {};
+
 size_t stride_of(size_t slot_size, size_t entry_size) { return slot_size + (entry_size + 3) / 4 * 4; }
 
 }  // namespace
@@ -284,18 +286,30 @@ uint64_t AvStore::take_shared_index(uint64_t end) {
     return end;
 }
 
-// Of a private store word by word, for copy_unlocked().
+namespace {
+
+// `size` bytes in stores of one word each.
+template <typename Word>
+void store_words(unsigned char* to, const unsigned char* from, size_t size) {
+    for (size_t at = 0; at < size; at += sizeof(Word)) {
+        Word word = 0;
+        memcpy(&word, from + at, std::min(sizeof word, size - at));
+        __atomic_store_n(reinterpret_cast<Word*>(to + at), word, __ATOMIC_RELEASE);
+    }
+}
+
+}  // namespace
+
+// Of a private store word by word, for copy_unlocked() and word_unlocked().
 void AvStore::write_entry(Slot& target, const void* entry) {
     const auto* from = static_cast<const unsigned char*>(entry);
     if (header_) {
         memcpy(target.bytes(), from, entry_size_);
         return;
     }
-    for (size_t at = 0; at < entry_size_; at += sizeof(uint32_t)) {
-        uint32_t word = 0;
-        memcpy(&word, from + at, std::min(sizeof word, entry_size_ - at));
-        __atomic_store_n(reinterpret_cast<uint32_t*>(target.bytes() + at), word, __ATOMIC_RELEASE);
-    }
+    const size_t narrow = keeps_words() ? kWordAt : entry_size_;
+    store_words<uint32_t>(target.bytes(), from, narrow);
+    store_words<uint64_t>(target.bytes() + narrow, from + narrow, entry_size_ - narrow);
 }
 
 fi_addr_t AvStore::insert(const void* entry, uint64_t user_id) {
@@ -345,6 +359,7 @@ bool AvStore::remove(fi_addr_t index) {
     }
     Counts& now = counts();
     begin_change();
+    if (keeps_words()) store_words<uint64_t>(slot(index)->bytes() + kWordAt, kNoWord, sizeof kNoWord);
     set_uses(index, 0);
     --now.used;
     now.lowest_free = std::min(load_once(now.lowest_free), index);

@@ -10,7 +10,8 @@
 // itself data that others may write; it ends with the process that holds it. Who shortens the file raises SIGBUS in the
 // others: a mapping cannot be protected from that.
 //
-// Every member but open, close, generation and copy_unlocked is called with the lock held (lock(), unlock()).
+// Every member but open, close, generation, copy_unlocked and word_unlocked is called with the lock held (lock(),
+// unlock()).
 #pragma once
 
 #include "impl/av/av_chunks.h"
@@ -62,6 +63,11 @@ public:
     // or the store was just changed, and whoever has the lock can tell. REQUIRES: both are multiples of four.
     template <size_t kBytes>
     bool copy_unlocked(fi_addr_t index, size_t offset, void* out) const;
+    // Without the lock: eight bytes of an entry of a private store, from kWordAt on, as one insertion stored them. 0:
+    // there is none, and whoever has the lock can tell. REQUIRES: keeps_words(); no entry has a zero there.
+    uint64_t word_unlocked(fi_addr_t index) const;
+    static constexpr size_t kWordAt = 4;
+    bool keeps_words() const { return !header_ && stride_ % sizeof(uint64_t) == 0 && stride_ > sizeof(uint64_t); }
     bool holds(fi_addr_t index);
     // Counts one use less of an entry that there is. True when that was the last, and the index is free.
     bool remove(fi_addr_t index);
@@ -175,6 +181,14 @@ bool AvStore::copy_unlocked(fi_addr_t index, size_t offset, void* out) const {
     if (__atomic_load_n(&own_counts_.generation, __ATOMIC_ACQUIRE) != before) return false;
     __builtin_memcpy(out, copy, sizeof copy);
     return true;
+}
+
+// A word is stored whole when its entry comes, and cleared when it goes, so it needs no other check: what is loaded is
+// what the index had at that moment. Pairs with insert(), which stores the chunk and the word before `extent`.
+inline uint64_t AvStore::word_unlocked(fi_addr_t index) const {
+    if (index >= __atomic_load_n(&own_counts_.extent, __ATOMIC_ACQUIRE)) return 0;
+    const unsigned char* at = own_slots_.at(index) + sizeof(Slot) + kWordAt;
+    return __atomic_load_n(reinterpret_cast<const uint64_t*>(at), __ATOMIC_ACQUIRE);
 }
 
 class AvLock {

@@ -149,5 +149,69 @@ TEST(AvStoreTest, AnEntryIsReadWholeWithoutTheLockWhileOthersComeInItsPlace) {
     EXPECT_EQ(torn, 0u);
 }
 
+// An entry of 12 bytes, as that of an IPv4 address is.
+struct Short {
+    uint32_t head;
+    uint32_t halves[2];
+};
+
+TEST(AvStoreTest, AWordGoesWithItsEntry) {
+    AvStore store;
+    ASSERT_EQ(store.open_private(sizeof(Short), 100), 0);
+    AvLock guard(store);
+    ASSERT_TRUE(store.keeps_words());
+    for (uint32_t i = 0; i < 10000; ++i) {
+        ASSERT_EQ(store.word_unlocked(i), 0u);
+        ASSERT_EQ(store.reserve(1), 0);
+        const Short entry{.head = 0, .halves = {i + 1, ~i}};
+        ASSERT_EQ(store.insert(&entry, 0), i);
+    }
+    for (uint64_t i = 0; i < 10000; ++i) {
+        const uint64_t high = static_cast<uint32_t>(~i);
+        ASSERT_EQ(store.word_unlocked(i), high << 32 | (i + 1));
+    }
+    EXPECT_EQ(store.word_unlocked(UINT64_MAX), 0u);
+    store.use_again(99);
+    EXPECT_FALSE(store.remove(99));
+    EXPECT_NE(store.word_unlocked(99), 0u);
+    EXPECT_TRUE(store.remove(99));
+    EXPECT_EQ(store.word_unlocked(99), 0u);
+    const Short entry{.head = 0, .halves = {7, 0}};
+    EXPECT_EQ(store.insert(&entry, 0), 99u);
+    EXPECT_EQ(store.word_unlocked(99), 7u);
+}
+
+TEST(AvStoreTest, EntriesOfOtherSizesKeepNoWords) {
+    AvStore odd;
+    ASSERT_EQ(odd.open_private(32, 0), 0);
+    EXPECT_FALSE(odd.keeps_words());
+    AvStore small;
+    ASSERT_EQ(small.open_private(4, 0), 0);
+    EXPECT_FALSE(small.keeps_words());
+}
+
+TEST(AvStoreTest, AWordIsReadWholeWithoutTheLockWhileOthersComeInItsPlace) {
+    AvStore store;
+    ASSERT_EQ(store.open_private(sizeof(Short), 0), 0);
+    std::atomic<bool> ended{false};
+    std::thread writer([&] {
+        for (uint32_t i = 1; i <= 200000; ++i) {
+            const Short entry{.head = i, .halves = {i, i}};
+            AvLock guard(store);
+            static_cast<void>(store.reserve(1));
+            static_cast<void>(store.insert(&entry, 0));
+            if (i % 3) store.remove(0);
+        }
+        ended = true;
+    });
+    uint64_t torn = 0;
+    while (!ended) {
+        const uint64_t word = store.word_unlocked(0);
+        if (word >> 32 != static_cast<uint32_t>(word)) ++torn;
+    }
+    writer.join();
+    EXPECT_EQ(torn, 0u);
+}
+
 }  // namespace
 }  // namespace selvage::impl

@@ -54,6 +54,8 @@ TEST(AddressVectorTest, IndicesCountUpAndFreeOnesAreUsedAgain) {
     fi_addr_t gone[] = {10, 5};
     EXPECT_EQ(fi_av_remove(av.get(), gone, 2, 0), 0);
     EXPECT_EQ(fi_av_lookup(av.get(), 5, &found, &length), -FI_EINVAL);
+    EXPECT_EQ(fi_av_lookup(av.get(), 1000, &found, &length), -FI_EINVAL);
+    EXPECT_EQ(fi_av_lookup(av.get(), FI_ADDR_NOTAVAIL, &found, &length), -FI_EINVAL);
     EXPECT_EQ(fi_av_remove(av.get(), gone, 1, 0), -FI_EINVAL);
     fi_addr_t again;
     EXPECT_EQ(fi_av_insert(av.get(), &addresses[5], 1, &again, 0, nullptr), 1);
