@@ -11,6 +11,7 @@
 
 #include "impl/engine/transport.h"
 #include "impl/transport/shm/copy.h"
+#include "impl/transport/shm/frame_starts.h"
 #include "impl/transport/shm/layout.h"
 
 namespace selvage::impl::shm {
@@ -37,6 +38,15 @@ inline std::atomic_ref<uint64_t> first_word(std::byte* line) {
     return std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(line));
 }
 
+// Asks for a line that will be stored to. A store in front of a string move would have to be done before it.
+inline void take_line(std::byte* line) {
+#if defined(__x86_64__)
+    asm volatile("prefetchw %0" : : "m"(*line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 // The producer's end. Everything in it is private to the sender.
 struct Outbound {
     std::byte* lines = nullptr;  // of the ring, mapped twice in a row; nullptr until connected
@@ -45,6 +55,7 @@ struct Outbound {
     uint64_t allocated = 0;      // lines below it have memory; kWhole: all of the ring has
     uint64_t littered = 0;       // at positions below it, the lap before may have left payload
     RegionHeader* region = nullptr;
+    FrameStarts starts;  // kept up to date for lines below `littered` and behind a frame of several
 
     static constexpr uint64_t kWhole = UINT64_MAX;
     bool is_whole() const { return allocated == kWhole; }
@@ -89,32 +100,57 @@ struct Outbound {
         // wider than the stores before it waits for them.
         const uint64_t first = (uint64_t{said} | parity_at(position)) | uint64_t{header.op} << 32 |
                                uint64_t{header.flags} << 40 | uint64_t{header.aux} << 48;
-        auto* words = reinterpret_cast<uint64_t*>(line);
-        words[1] = header.word[0];
-        words[2] = header.word[1];
-        words[3] = header.word[2];
+        // The line that the consumer polls comes last and in one go, and the next one is not touched without need: the
+        // consumer takes a line away when it looks at it, and a store to it then waits for it again.
         uint64_t next = position + 1;
         if (size <= kInlineMax && count <= 1) [[likely]] {
+            if (next < littered) [[unlikely]] {
+                starts.put(position);
+                clear(next);
+            }
+            put_words(line, header);
             if (size) copy_small(line + sizeof(Header), static_cast<const std::byte*>(payload->iov_base), size);
         } else {
             next = position + lines_of(size);
-            if (count == 1 && size <= kLinesMax) {
-                const auto* from = static_cast<const std::byte*>(payload->iov_base);
-                copy_small(line + sizeof(Header), from, kInlineMax);
-                copy_lines(line + kLine, from + kInlineMax, size - kInlineMax);
-            } else {
-                gather(line + payload_offset(size), payload, count);
-            }
             littered = next + kRingLines;
-        }
-        if (next < littered) [[unlikely]] {
-            first_word(lines + offset_at(next)).store(parity_at(next) ^ kParityBit, std::memory_order_relaxed);
+            starts.put(position, next - position);
+            if (count == 1 && size < kAlignedMin) {
+                const auto* from = static_cast<const std::byte*>(payload->iov_base);
+                put_behind(line + kLine, from + kInlineMax, size - kInlineMax);
+                clear(next);
+                put_words(line, header);
+                copy_small(line + sizeof(Header), from, kInlineMax);
+            } else {
+                if (!starts.began(next)) take_line(lines + offset_at(next));
+                gather(line + payload_offset(size), payload, count);
+                clear(next);
+                put_words(line, header);
+            }
         }
         first_word(line).store(first, std::memory_order_release);
         position = next;
     }
 
 private:
+    // The place of the next frame, where payload lay.
+    void clear(uint64_t next) {
+        if (starts.began(next)) return;
+        first_word(lines + offset_at(next)).store(parity_at(next) ^ kParityBit, std::memory_order_relaxed);
+    }
+    static void put_words(std::byte* line, const Header& header) {
+        auto* words = reinterpret_cast<uint64_t*>(line);
+        words[1] = header.word[0];
+        words[2] = header.word[1];
+        words[3] = header.word[2];
+    }
+    // What of a payload is not in the line of the header.
+    static void put_behind(std::byte* to, const std::byte* from, size_t size) {
+        if (size <= kLinesMax - kInlineMax) {
+            copy_lines(to, from, size);
+        } else {
+            memcpy(to, from, size);
+        }
+    }
     static void gather(std::byte* to, const iovec* payload, size_t count) {
         for (size_t i = 0; i < count; ++i) {
             if (!payload[i].iov_len) continue;
@@ -129,6 +165,11 @@ inline void ask_for_lines(const std::byte* line, uint32_t count) {
     for (uint32_t i = 1; i <= count; ++i) __builtin_prefetch(line + i * kLine);
     asm volatile("" : : "r"(line));  // or else the compiler takes this for a function without effect
 }
+
+// In a stream of frames of one line: when so many were there, one after the other, the line of the one behind the next
+// few is asked for. Sooner, it would be taken away from the producer who is about to fill it.
+inline constexpr unsigned kStreamMin = 2;
+inline constexpr size_t kStreamAhead = 4;
 
 // What the owner takes the next frame of a ring for.
 enum class RingPhase : uint8_t {

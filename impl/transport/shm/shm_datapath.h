@@ -8,7 +8,17 @@ namespace selvage::impl {
 inline SendResult ShmTransport::send(Peer& peer, const Frame& frame) {
     const size_t lines = shm::lines_of(frame.header.size);
     if (!peer.out.has_room(lines)) [[unlikely]] {
-        if (peer.slot_answers.writable && send_answer(peer, frame)) return SendResult::Done;
+        if (peer.slot_answers.writable) {
+            // A copy by members: the frame itself would have to be in memory in every call.
+            const Header& from = frame.header;
+            const Header header{.size = from.size,
+                                .op = from.op,
+                                .flags = from.flags,
+                                .aux = from.aux,
+                                .word = {from.word[0], from.word[1], from.word[2]}};
+            const Frame copy{header, frame.payload, frame.count, frame.token, frame.more};
+            if (send_answer(peer, copy)) return SendResult::Done;
+        }
         const SendResult result = make_room(peer, lines);
         if (result != SendResult::Done) return result;
     }
@@ -33,6 +43,7 @@ unsigned ShmTransport::drain(Peer& peer, S& sink) {
         in.expected = shm::expected_lines(header.size);
         // The copy comes after the matching, and would wait for one line after the other.
         if (in.expected && peer.answers()) shm::ask_for_lines(line, in.expected - 1);
+        if (handled >= shm::kStreamMin && !in.expected) __builtin_prefetch(line + shm::kStreamAhead * shm::kLine);
         sink.deliver(peer, header, line + shm::payload_offset(header.size));
         if constexpr (CountsWhole<S, Peer>) {
             if (in.expected == shm::kExpectedMax && header.size >= kPullMin) [[unlikely]]

@@ -8,6 +8,7 @@
  *     REST(n)           what else is in line n: which frame it belongs to
  *     CONSUMED          SlotControl::consumed
  *     at, room, litter  Outbound: position, limit - position, littered - position (or zero)
+ *     starts            Outbound::starts: the lines that began a frame when they were last written
  *     next, unreturned  Inbound: position, position - returned
  *
  * Abstracted: a ring of LINES lines for 1024; frames of one or two lines for up to 257; consumed lines are given back
@@ -18,7 +19,8 @@
  * Property: every frame is taken once, whole, and in order; what is left of the lap before is never taken for one.
  * Neither side waits for ever while the other could go on (invalid end state).
  *
- * Mutations: LITTER_LEFT (the first word behind a frame is not cleared), GIVEN_BACK_EARLY (lines are given back before
+ * Mutations: LITTER_LEFT (the first word behind a frame is not cleared), START_KEPT (a line of payload is still held for
+ * the start of a frame), GIVEN_BACK_EARLY (lines are given back before
  * they are read), NO_SPARE_LINE (a frame may take all lines that are free); and, where stores reorder,
  * FIRST_WORD_RELAXED (no release store).
  */
@@ -47,6 +49,9 @@
 #define TWO(word) (((word) >> 6) & 1)
 #define FRAME(word) ((word) & 31)
 
+#define LINE_BIT(position) (1 << ((position) % LINES))
+#define BEGAN(position) ((starts & LINE_BIT(position)) != 0)
+
 #define AHEAD(from, to) (((to) + POSITIONS - (from)) % POSITIONS)
 
 #ifdef FIRST_WORD_RELAXED
@@ -64,6 +69,7 @@ active proctype sender() {
     byte at, litter, lines, parity;
     byte room = LINES;
     byte frame = 1;
+    byte starts = (1 << LINES) - 1;
 
     do
     :: /* a frame of one or two lines */
@@ -79,7 +85,6 @@ active proctype sender() {
                 HAS_ROOM(LINES - AHEAD(ram[CONSUMED], at), lines) -> room = LINES - AHEAD(ram[CONSUMED], at)
             }
         fi;
-        store(SENDER, REST(at), frame);
         if
         :: lines == 2 ->
             if
@@ -88,16 +93,24 @@ active proctype sender() {
             fi;
             store(SENDER, FIRST(at + 1), WORD(parity, 0, PAYLOAD));
             store(SENDER, REST(at + 1), frame);
-            parity = 0;
-            litter = lines + LINES
+            d_step {
+                parity = 0;
+                litter = lines + LINES;
+                starts = starts | LINE_BIT(at);
+#ifndef START_KEPT
+                starts = starts & (LINE_BIT(at + 1) ^ ((1 << LINES) - 1))
+#endif
+            }
+        :: lines == 1 && litter > lines -> starts = starts | LINE_BIT(at)
         :: else -> skip
         fi;
 #ifndef LITTER_LEFT
         if
-        :: litter > lines -> store(SENDER, FIRST(at + lines), WORD(1 - PARITY((at + lines) % POSITIONS), 0, 0))
+        :: litter > lines && !BEGAN(at + lines) -> store(SENDER, FIRST(at + lines), WORD(1 - PARITY((at + lines) % POSITIONS), 0, 0))
         :: else -> skip
         fi;
 #endif
+        store(SENDER, REST(at), frame);
         publish_first(SENDER, FIRST(at), WORD(PARITY(at), lines - 1, frame));
         d_step {
             at = (at + lines) % POSITIONS;
