@@ -58,7 +58,7 @@ CollectiveOperation* OperationRecords::pick(const Shape& shape, const Collective
     }
     auto* made = create<CollectiveOperation>();
     if (!made) return nullptr;
-    made->plan.shape.members = 0;
+    made->plan.shape = {};  // of no group
     made->scratch = nullptr;
     return made;
 }

@@ -127,7 +127,7 @@ void Member::complete() {
         if (polls == kGlance) began = Clock::now();
         if (Clock::now() - began > kPatience) throw CannotMeasure("an operation is never complete");
     }
-    if (n != 1) ground_.must(n, "fi_cq_read");
+    if (n != 1) ground_.must_have_read(cq_.get(), n);
 }
 
 }  // namespace selvage::conformance::bench::collective

@@ -124,7 +124,7 @@ std::uint64_t Lanes::done(std::size_t lane) {
     fi_cq_entry entry = {};
     const ssize_t n = fi_cq_read(l.cq.get(), &entry, 1);
     if (n == 1) ++l.done;
-    if (n < 0 && n != -FI_EAGAIN) ground_.must(n, "fi_cq_read");
+    if (n < 0 && n != -FI_EAGAIN) ground_.must_have_read(l.cq.get(), n);
     return l.done;
 }
 

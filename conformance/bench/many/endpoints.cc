@@ -93,7 +93,10 @@ unsigned Endpoints::poll() {
     if (!cq_) return 0;
     std::array<fi_cq_msg_entry, 16> entries;
     const ssize_t n = fi_cq_read(cq_.get(), entries.data(), entries.size());
-    if (n <= 0) return n == -FI_EAGAIN ? 0 : broken(n);
+    if (n <= 0) {
+        if (n != -FI_EAGAIN) ground_.must_have_read(cq_.get(), n);
+        return 0;
+    }
     for (ssize_t i = 0; i < n; ++i) {
         auto* const context = static_cast<fi_context2*>(entries[static_cast<std::size_t>(i)].op_context);
         if ((entries[static_cast<std::size_t>(i)].flags & FI_RECV) != 0) {
@@ -105,14 +108,6 @@ unsigned Endpoints::poll() {
         }
     }
     return static_cast<unsigned>(n);
-}
-
-unsigned Endpoints::broken(ssize_t result) {
-    if (result == 0) return 0;
-    if (result != -FI_EAVAIL) ground_.must(result, "fi_cq_read");
-    fi_cq_err_entry error = {};
-    fi_cq_readerr(cq_.get(), &error, 0);
-    throw CannotMeasure(fmt::format("an operation fails with {} ({})", error.err, ground_.entries.strerror(error.err)));
 }
 
 void Endpoints::poll_and_give_way() {

@@ -49,7 +49,6 @@ public:
 private:
     void open_endpoint();
     void post(fi_context2* receive);
-    unsigned broken(ssize_t result);
 
     transfer::Ground ground_;
     transfer::Owned<fid_cq> cq_;

@@ -86,6 +86,13 @@ void Ground::must(std::int64_t result, const char* call) const {
     throw CannotMeasure(fmt::format("{} returns {} ({})", call, result, entries.strerror(static_cast<int>(-result))));
 }
 
+void Ground::must_have_read(fid_cq* queue, std::int64_t result) const {
+    if (result != -FI_EAVAIL) return must(result, "fi_cq_read");
+    fi_cq_err_entry error = {};
+    fi_cq_readerr(queue, &error, 0);
+    throw CannotMeasure(fmt::format("an operation fails with {} ({})", error.err, entries.strerror(error.err)));
+}
+
 void Port::open_queue() {
     fi_cq_attr attr = {};
     attr.format = FI_CQ_FORMAT_TAGGED;
@@ -153,13 +160,9 @@ void Port::know_memory(const Card& card) {
     peer_key = card.key;
 }
 
-unsigned Port::broken(ssize_t result) {
-    if (result == 0) return 0;
-    if (result != -FI_EAVAIL) ground_->must(result, "fi_cq_read");
-    fi_cq_err_entry error = {};
-    fi_cq_readerr(cq_.get(), &error, 0);
-    throw CannotMeasure(
-        fmt::format("an operation fails with {} ({})", error.err, ground_->entries.strerror(error.err)));
+unsigned Port::nothing_came(ssize_t result) {
+    ground_->must_have_read(cq_.get(), result);
+    return 0;
 }
 
 void Port::open_events() {

@@ -70,6 +70,9 @@ public:
     [[nodiscard]] std::uint64_t base() const;
     /// @throws CannotMeasure unless `result` is 0.
     void must(std::int64_t result, const char* call) const;
+    /// What a read of a queue returned that is no number of entries and not -FI_EAGAIN.
+    /// @throws CannotMeasure, with the error of the operation if there is one; returns if `result` is 0.
+    void must_have_read(fid_cq* queue, std::int64_t result) const;
 
 private:
     void register_memory();
@@ -99,7 +102,7 @@ public:
     unsigned reap() {
         std::array<fi_cq_tagged_entry, 16> entries;
         const ssize_t n = fi_cq_read(cq_.get(), entries.data(), entries.size());
-        if (n <= 0) return n == -FI_EAGAIN ? 0 : broken(n);
+        if (n <= 0) return n == -FI_EAGAIN ? 0 : nothing_came(n);
         const auto* at = reinterpret_cast<const std::byte*>(entries.data());
         for (ssize_t i = 0; i < n; ++i, at += stride_) {
             const void* const context = reinterpret_cast<const fi_cq_entry*>(at)->op_context;
@@ -165,7 +168,7 @@ public:
 private:
     static constexpr unsigned kGlance = 16384;  // polls between looks at the peer
 
-    [[nodiscard]] unsigned broken(ssize_t result);
+    [[nodiscard]] unsigned nothing_came(ssize_t result);
     void open_queue();
     void open_trigger();
     void bind_and_enable(fi_info* info);
