@@ -30,7 +30,7 @@ std::optional<Grade> grade_named(std::string_view word) {
 }
 
 Grade grade_of(const model::ClauseText& clause, bool fatal) {
-    if (fatal) return Grade::Fatal;
+    if (fatal && !clause.use_disputed) return Grade::Fatal;
     if (clause.status == model::Status::Disputed) return Grade::Disputed;
     return clause.level == model::Level::Must ? Grade::Violation : Grade::Weakness;
 }

@@ -173,6 +173,9 @@ TEST(Grades, FollowFromLevelStatusAndHarm) {
     EXPECT_EQ(grade_of(disputed, false), Grade::Disputed);
     EXPECT_EQ(grade_of(should, false), Grade::Weakness);
     EXPECT_EQ(grade_of(disputed, true), Grade::Fatal);
+    model::ClauseText use = disputed;
+    use.use_disputed = true;
+    EXPECT_EQ(grade_of(use, true), Grade::Disputed) << "the application may not be allowed to make the call";
 }
 
 TEST(Results, AreOneOfFour) {

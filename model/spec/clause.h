@@ -44,6 +44,8 @@ struct ClauseText {
     std::string_view example_shows;  ///< what a library that breaks it shows there
     std::span<const std::string_view> dispute_says;
     std::string_view dispute_reading, dispute_why;
+    bool use_disputed =
+        false;  ///< whether an application may make the call at all is disputed, so a crash in it is, too
     std::span<const Need> needs;  ///< what a provider must have for any query to meet it
 };
 

@@ -161,6 +161,7 @@ std::string clause_table(const Spec& spec) {
           << ",\n     .dispute_says = " << (c.dispute && !c.dispute->says.empty() ? "kSays_" + id : std::string("{}"))
           << ", .dispute_reading = " << viewed(c.dispute ? c.dispute->reading : "")
           << ",\n     .dispute_why = " << viewed(c.dispute ? c.dispute->why : "")
+          << ", .use_disputed = " << (c.dispute && c.dispute->of_use ? "true" : "false")
           << ", .needs = " << (c.needs.empty() ? std::string("{}") : "kNeeds_" + id) << "},\n";
     }
     o << "};\n\n}  // namespace\n\nstd::span<const ClauseText> clauses() { return kClauses; }\n\n"

@@ -29,6 +29,7 @@ void read_dispute(const std::filesystem::path& file, const toml::node& node, Cla
     prepend(c.dispute->says, k.texts("says"));
     take(c.dispute->reading, k.text("reading"));
     take(c.dispute->why, k.text("why"));
+    c.dispute->of_use = k.flag("of_use");
     k.done();
 }
 

@@ -60,6 +60,7 @@ struct Dispute {
     std::vector<std::string> says;
     std::string reading;
     std::string why;
+    bool of_use = false;  // it is about whether an application may make the call at all
 };
 
 struct Clause {
