@@ -153,6 +153,14 @@ Rows entry_rows() {
               but(quiet(true), [](Talk& k) { k.t.transmit_flags = FI_COMPLETION; })),
         BREAKS(endpoint_op_flags_defaults, "and it does not come",
                but(quiet(false), [](Talk& k) { k.t.transmit_flags = FI_COMPLETION; })),
+        SKIPS(endpoint_op_flags_defaults, "nothing shows that it ended",
+              but(Talk(),
+                  [](Talk& k) {
+                      k.t.selective_transmit = true;
+                      k.t.transmit_flags = FI_COMPLETION;
+                      k.read(A, 0);
+                      k.op(0).local = Seen::NotLooked;
+                  })),
         SKIPS(endpoint_op_flags_defaults, "no default asks for one", quiet(false)),
         HOLDS(endpoint_cancel_ends, "it was cancelled", cancelled(FI_ECANCELED)),
         BREAKS(endpoint_cancel_ends, "nothing came", cancelled(0)),

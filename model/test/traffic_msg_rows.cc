@@ -217,6 +217,8 @@ Rows msg_rows() {
         SKIPS(msg_data_carried, "no data were sent", pair()),
         HOLDS(msg_completion_selected, "the entry is there", selected(true)),
         BREAKS(msg_completion_selected, "the entry never came", selected(false)),
+        SKIPS(msg_completion_selected, "it waits for its delivery to be acknowledged",
+              but(selected(false), [](Talk& k) { k.op(1).flags |= FI_DELIVERY_COMPLETE; })),
         SKIPS(msg_completion_selected, "the entry came without its context",
               but(selected(true), [](Talk& k) { k.last().operation = -1; })),
         SKIPS(msg_completion_selected, "all completions are told", pair()),

@@ -58,7 +58,7 @@ Talk directed(bool taken) {
 Talk selected(bool told) {
     Talk k;
     k.t.selective_transmit = k.t.selective_receive = true;
-    k.trecv(B, 5);
+    k.op(k.trecv(B, 5)).local = Seen::Whole;
     const int s = k.message(k.tsend(A, 5), FI_COMPLETION);
     if (told) k.sent(s);
     return k;
@@ -152,6 +152,8 @@ Rows tagged_rows() {
         SKIPS(tagged_data_carried, "no data were sent", pair()),
         HOLDS(tagged_completion_selected, "the entry is there", selected(true)),
         BREAKS(tagged_completion_selected, "the entry never came", selected(false)),
+        SKIPS(tagged_completion_selected, "nothing shows that it ended",
+              but(selected(false), [](Talk& k) { k.op(0).local = Seen::Untouched; })),
         SKIPS(tagged_completion_selected, "the entry came without its context",
               but(selected(true), [](Talk& k) { k.last().operation = -1; })),
         SKIPS(tagged_completion_selected, "all completions are told", pair()),

@@ -235,9 +235,23 @@ bool may_lack_its_context(const TrafficCase& c, int i) {
     });
 }
 
+bool is_touched(Seen s) { return s != Seen::NotLooked && s != Seen::Untouched; }
+
+// What it did shows that it ended, though no entry says so.  Where it waits for an acknowledgement nothing shows.
+bool is_seen_to_end(const TrafficCase& c, int i) {
+    constexpr std::uint64_t kAcknowledged = FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE;
+    const Operation& o = operation(c, i);
+    if (!part(c, i).entries.empty()) return true;
+    if (transmits(o) && (flags_of(c.traffic, o) & kAcknowledged) != 0) return false;
+    if (receives(o) || fetches(o)) return is_touched(o.local);
+    if (updates(o)) return is_touched(o.remote);
+    const int by = part(c, i).partner;
+    return by >= 0 && (!part(c, by).entries.empty() || is_touched(operation(c, by).local));
+}
+
 }  // namespace
 
-Ruling entries_come(const TrafficCase& c, const char* what) {
+Ruling entries_come(const TrafficCase& c, const char* what, bool (*concerns)(const TrafficCase&, int)) {
     if (!all_has_come(c) || !is_reliable(c.traffic)) return Ruling::not_applicable();
     Tour tour;
     for (int i = 0; i < operation_count(c); ++i) {
@@ -341,6 +355,7 @@ Ruling selected_is_reported(const TrafficCase& c, Kind kind) {
             continue;
         const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
         if (due == 0 || may_lack_its_context(c, i)) continue;
+        if (!is_seen_to_end(c, i)) continue;  // it may not have ended, which is for cq.entry.comes to speak of
         tour.see(part(c, i).entries.size() >= due, [&] {
             return compared(c, i, Observable::Entries, Relation::AtLeast, due, part(c, i).entries.size(),
                             "FI_COMPLETION asked for an entry");

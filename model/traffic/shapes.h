@@ -29,7 +29,7 @@ Ruling succeeds(const TrafficCase& c, Kind kind);
 Ruling inject_is_silent(const TrafficCase& c, Kind kind);
 /// Without FI_COMPLETION on a queue of selected completions: no entry of success.
 Ruling unselected_is_silent(const TrafficCase& c, Kind kind);
-/// With FI_COMPLETION there: an entry.
+/// With FI_COMPLETION there: an entry, of an operation whose effects show that it ended.
 Ruling selected_is_reported(const TrafficCase& c, Kind kind);
 /// A fenced operation completes after those that were posted before it.
 Ruling fence_holds(const TrafficCase& c, Kind kind);
