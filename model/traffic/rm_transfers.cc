@@ -56,6 +56,35 @@ bool fills_a_queue(const TrafficCase& c) {
     return false;
 }
 
+// How many entries of the queue that is the operation's own are due and did not come.
+std::uint64_t missing_beside(const TrafficCase& c, int i) {
+    std::uint64_t missing = 0;
+    for (int k = 0; k < operation_count(c); ++k) {
+        const Operation& o = operation(c, k);
+        if (o.side != operation(c, i).side || transmits(o) != transmits(operation(c, i))) continue;
+        const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(k));
+        missing += due - std::min<std::uint64_t>(due, part(c, k).entries.size());
+    }
+    return missing;
+}
+
+// What was read of the operation's queue at one time, after it was posted, and what is missing is more than the queue
+// has room for: its entry may have found it full.  Otherwise it is lost for another reason, which is for cq.entry.comes
+// to speak of.
+bool may_find_a_full_queue(const TrafficCase& c, int i) {
+    const Operation& o = operation(c, i);
+    const auto read_together = [&](const Completion& x) {
+        return static_cast<std::uint64_t>(std::ranges::count_if(c.traffic.entries, [&](const Completion& y) {
+            return y.side == x.side && y.transmit == x.transmit && y.after == x.after;
+        }));
+    };
+    const std::uint64_t missing = missing_beside(c, i);
+    return missing > c.traffic.queue_size || std::ranges::any_of(c.traffic.entries, [&](const Completion& x) {
+               return x.side == o.side && x.transmit == transmits(o) && x.after > static_cast<std::uint64_t>(i) &&
+                      read_together(x) + missing > c.traffic.queue_size;
+           });
+}
+
 }  // namespace
 
 Ruling domain_rm_enabled_protects(const TrafficCase& c) {
@@ -70,7 +99,8 @@ Ruling domain_rm_context_full_enabled(const TrafficCase& c) {
 
 Ruling domain_rm_queue_full_enabled(const TrafficCase& c) {
     if (!is_managed(c.traffic) || c.traffic.queue_size == 0 || !fills_a_queue(c)) return Ruling::not_applicable();
-    return entries_come(c, "more was posted than the queue has room for, and its entry was lost");
+    return entries_come(c, "more was posted than the queue has room for, and its entry was lost",
+                        may_find_a_full_queue);
 }
 
 Ruling domain_rm_target_datagram(const TrafficCase& c) {

@@ -257,6 +257,7 @@ Ruling entries_come(const TrafficCase& c, const char* what, bool (*concerns)(con
     for (int i = 0; i < operation_count(c); ++i) {
         const auto due = entries_due(c.traffic, *c.account, static_cast<std::size_t>(i));
         if (due == 0 || !part(c, i).sure || hangs_on_counter(c, i) || any_in_another(c, i)) continue;
+        if (concerns != nullptr && !concerns(c, i)) continue;
         if (may_lack_its_context(c, i)) continue;
         tour.see(part(c, i).entries.size() >= due, [&] {
             return compared(c, i, Observable::Entries, Relation::AtLeast, due, part(c, i).entries.size(), what);

@@ -58,8 +58,8 @@ Ruling stray_fails(const TrafficCase& c, Kind kind, bool (*concerns)(const Traff
 /// It touches nothing.
 Ruling stray_touches_nothing(const TrafficCase& c, Kind kind);
 
-/// Every entry comes that is due, `what` if one does not.
-Ruling entries_come(const TrafficCase& c, const char* what);
+/// Every entry comes that is due, `what` if one does not; `concerns` says of which operations, nullptr of all.
+Ruling entries_come(const TrafficCase& c, const char* what, bool (*concerns)(const TrafficCase&, int) = nullptr);
 /// A call that was answered with -FI_EAGAIN is accepted later, or answered so again; `what` if it is refused.
 Ruling again_may_be_tried(const TrafficCase& c, const char* what);
 /// No call that must be accepted is refused with, and nothing that was accepted fails with, an error that `means_so`.
