@@ -529,8 +529,12 @@ std::vector<TransferSequence> setups(const Info& entry) {
     add([](TransferSequence& e) { e.format = FI_CQ_FORMAT_DATA; });
     // An entry that reports no counters may open some all the same: the number is the optimal one (fi_domain(3)).
     add([](TransferSequence& e) { e.counters = true; });
-    add([](TransferSequence& e) { e.selective_transmit = e.selective_receive = true; });
+    // The counters show what fails, or ends, and is not reported.
     const bool counters = entry.domain.cntr_cnt != 0;
+    add([counters](TransferSequence& e) {
+        e.selective_transmit = e.selective_receive = true;
+        e.counters = counters;
+    });
     add([counters](TransferSequence& e) {
         e.selective_transmit = e.selective_receive = true;
         e.transmit_flags = e.receive_flags = FI_COMPLETION;

@@ -72,6 +72,7 @@ Talk quiet(bool entry) {
 Talk quiet_failure(bool told) {
     Talk k;
     k.t.selective_transmit = true;
+    k.counted().t.counted[0].write_errors = 1;
     const int w = k.write(A);
     k.op(w).bad_key = true;
     k.op(w).remote = Seen::Untouched;
@@ -139,6 +140,10 @@ Rows entry_rows() {
         HOLDS(cq_error_unselected, "told", quiet_failure(true)),
         BREAKS(cq_error_unselected, "not told", quiet_failure(false)),
         SKIPS(cq_error_unselected, "nothing failed", quiet(false)),
+        SKIPS(cq_error_unselected, "nothing shows that it failed",
+              but(quiet_failure(false), [](Talk& k) { k.t.counted[0].write_errors = 0; })),
+        SKIPS(cq_error_unselected, "it succeeded, and another access failed",
+              but(quiet_failure(false), [](Talk& k) { k.sent(0); })),
         SKIPS(cq_error_unselected, "not told, with a message that was too long for its buffer",
               but(quiet_failure(false),
                   [](Talk& k) {
