@@ -442,6 +442,18 @@ Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, cons
     return tour.ruling();
 }
 
+namespace {
+
+// The tag and the source that the receive asks for are those of the message.
+bool may_take(const TrafficCase& c, int receive, int send) {
+    const Operation &r = operation(c, receive), &s = operation(c, send);
+    const bool directed = !r.from_any && !is_connected(c.traffic) && can(c.traffic, FI_DIRECTED_RECV);
+    if (directed && r.from_other) return false;
+    return !is_tagged(r) || (s.tag & ~r.ignore) == (r.tag & ~r.ignore);
+}
+
+}  // namespace
+
 Ruling matched_in_order(const TrafficCase& c, Kind kind) {
     // An error may disable an endpoint, and what is discarded then leaves its receive to a later message.
     if (!c.account->returned || !c.account->calm) return Ruling::not_applicable();
@@ -454,6 +466,7 @@ Ruling matched_in_order(const TrafficCase& c, Kind kind) {
         for (std::size_t k = 0; k < reported.size(); ++k) {
             const int from = entry(c, reported[k]).bytes_of;
             if (from < 0 || waits_for_counter(operation(c, from))) continue;
+            if (!may_take(c, r, from)) continue;  // which is for the clauses on tags and sources to speak of
             // The entries of one buffer may come in another order.
             const bool mine = takes_many(c.traffic, o) ? std::find(taken.begin(), taken.end(), from) != taken.end()
                                                        : k < taken.size() && taken[k] == from;
