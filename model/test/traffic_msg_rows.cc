@@ -172,6 +172,13 @@ Rows msg_rows() {
         HOLDS(msg_send_whole, "its bytes arrived", pair()),
         BREAKS(msg_send_whole, "a part of it arrived", but(pair(), half)),
         BREAKS(msg_send_whole, "nothing was written", but(pair(), [](Talk& k) { k.last().seen = Seen::Untouched; })),
+        SKIPS(msg_send_whole, "its receive never ended",
+              but(pair(),
+                  [](Talk& k) {
+                      k.t.entries.pop_back();
+                      k.op(0).local = Seen::Untouched;
+                      k.op(0).bytes_of = -1;
+                  })),
         SKIPS(msg_send_whole, "no bytes", pair(0)),
         HOLDS(msg_vector_whole, "its ranges arrived", vector),
         BREAKS(msg_vector_whole, "a part of them arrived", but(vector, half)),

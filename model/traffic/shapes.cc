@@ -416,6 +416,16 @@ bool took_another(const TrafficCase& c, int receive, int due, int bytes_of) {
 
 }  // namespace
 
+namespace {
+
+// Its entry is due and did not come: that the receive did not end is for cq.entry.comes to speak of.
+bool never_ended(const TrafficCase& c, int receive) {
+    return part(c, receive).entries.empty() && is_reliable(c.traffic) &&
+           entries_due(c.traffic, *c.account, static_cast<std::size_t>(receive)) > 0;
+}
+
+}  // namespace
+
 Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&, const Operation&)) {
     if (!c.account->returned) return Ruling::not_applicable();
     Tour tour;
@@ -432,6 +442,7 @@ Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, cons
             if (!done || seen == Seen::NotLooked) continue;
             if (seen == Seen::Untouched && waits_for_counter(s)) continue;  // that it begins is promised elsewhere
             if (seen == Seen::Untouched && is_in_another(c, taken[k], r)) continue;
+            if (seen == Seen::Untouched && never_ended(c, r)) continue;
             if (took_another(c, r, taken[k], bytes_of)) continue;
             tour.see(seen == Seen::Whole, [&] {
                 return about(c, r, Observable::Buffer, Relation::Equals,
