@@ -109,6 +109,9 @@ Rows tagged_rows() {
                        const int r = k.trecv(B, 5);
                        k.failed(r, FI_EIO);
                    })),
+        SKIPS(tagged_call_succeeds, "a peek failed", but(Talk(), [](Talk& k) { k.failed(k.peek(B, 5), FI_EIO); })),
+        SKIPS(tagged_call_succeeds, "it discards, and neither peeks nor claims",
+              but(Talk(), [](Talk& k) { k.failed(k.message(k.trecv(B, 5), FI_DISCARD), FI_EIO); })),
         SKIPS(tagged_call_succeeds, "it was cancelled",
               but(Talk(),
                   [](Talk& k) {

@@ -23,7 +23,7 @@ Ruling refuses_with_errno(const TrafficCase& c, Kind kind);
 /// What is longer than a limit is refused, or fails; `concerns` says of which operations it is one.
 Ruling keeps_limit(const TrafficCase& c, Kind kind, Field limit, bool (*concerns)(const Traffic&, const Operation&),
                    const char* what);
-/// Nothing is wrong with an operation, and it does not fail.
+/// Nothing is wrong with an operation that is no peek, and it does not fail.
 Ruling succeeds(const TrafficCase& c, Kind kind);
 /// The inject calls give no entry of success.
 Ruling inject_is_silent(const TrafficCase& c, Kind kind);
