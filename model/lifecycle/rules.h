@@ -79,14 +79,11 @@ inline Ruling empty_close(const Step& s, ObjectClass kind, bool had_children) {
 }
 
 /// What is on an object of class `kind`, and is used by nothing else, can be closed.  While something uses it the close
-/// may be refused, but it returns; so does any close behind such a refusal.
+/// may be refused, but it returns; so does any close behind a refusal.
 inline Ruling child_close(const Step& s, ObjectClass kind) {
     if (s.verb != Verb::Close || s.before == nullptr || s.target() == nullptr) return Ruling::not_applicable();
-    // What follows a refused close of a domain or fabric has clauses of its own (whole_after_busy).
-    const Object* refused = s.before->first_refused();
-    const bool on_child =
-        refused != nullptr && refused->kind != ObjectClass::Domain && refused->kind != ObjectClass::Fabric;
-    if (!calm(s) && (s.returned() || !on_child)) return Ruling::not_applicable();
+    // What a call returns after a refused close of a domain or fabric has clauses of its own (whole_after_busy).
+    if (!calm(s) && s.returned()) return Ruling::not_applicable();
     const Object* parent = s.before->find_open(static_cast<std::uint64_t>(s.target()->parent));
     // Domains have clauses of their own.
     if (parent == nullptr || parent->kind != kind || s.target()->kind == ObjectClass::Domain)
@@ -114,10 +111,19 @@ inline Ruling as_before(const Step& s) {
     return s.returned() ? Ruling::not_applicable() : Ruling::broken(crash_of(s));
 }
 
+/// True if the close of another object than the refused one did not return: that it does is promised of every object
+/// but a domain or fabric (child_close), and nothing says that the refusal is to blame.
+inline bool ends_in_another_close(const Step& s, const Object& refused) {
+    if (s.verb != Verb::Close || s.returned() || s.target() == nullptr) return false;
+    const ObjectClass kind = s.target()->kind;
+    return s.target()->number != refused.number && kind != ObjectClass::Domain && kind != ObjectClass::Fabric;
+}
+
 /// An object of class `kind` whose close was refused, and what is on it, work as before.
 inline Ruling whole_after_busy(const Step& s, ObjectClass kind) {
     const Object* refused = s.before != nullptr ? s.before->first_refused() : nullptr;
-    if (refused == nullptr || refused->kind != kind) return Ruling::not_applicable();
+    if (refused == nullptr || refused->kind != kind || ends_in_another_close(s, *refused))
+        return Ruling::not_applicable();
     return as_before(s);
 }
 

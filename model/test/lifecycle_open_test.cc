@@ -133,7 +133,9 @@ TEST(LifeFabric, StaysWholeAfterARefusedClose) {
     flagged.flags = 2;
     EXPECT_VACUOUS(fabric_close_whole_after_busy, flagged) << "flags may be refused at any time";
     EXPECT_HOLDS(fabric_close_whole_after_busy, s.close(eq));
-    EXPECT_BROKEN(fabric_close_whole_after_busy, crashing(s.close(eq)));
+    EXPECT_BROKEN(fabric_close_whole_after_busy, crashing(s.close(fabric)));
+    EXPECT_VACUOUS(fabric_close_whole_after_busy, crashing(s.close(eq))) << "it may end so without the refusal";
+    EXPECT_BROKEN(fabric_close_item, crashing(s.close(eq)));
     EXPECT_HOLDS(fabric_close_whole_after_busy, s.close(fabric, -FI_EBUSY));
     EXPECT_VACUOUS(fabric_close_busy_eq, s.close(fabric));
     EXPECT_VACUOUS(domain_close_whole_after_busy, s.close(eq));
@@ -262,6 +264,9 @@ TEST(LifeDomain, StaysWholeAfterARefusedClose) {
     EXPECT_HOLDS(domain_close_whole_after_busy, s.open(ObjectClass::Cq, domain));
     EXPECT_BROKEN(domain_close_whole_after_busy, crashing(s.open(ObjectClass::Ep, domain)));
     EXPECT_HOLDS(domain_close_whole_after_busy, s.close(cq));
+    EXPECT_VACUOUS(domain_close_whole_after_busy, crashing(s.close(cq))) << "it may end so without the refusal";
+    EXPECT_BROKEN(domain_close_child, crashing(s.close(cq)));
+    EXPECT_VACUOUS(domain_close_child, s.close(cq));
     s.take(s.close(cq));
     EXPECT_HOLDS(domain_close_whole_after_busy, s.close(domain));
     EXPECT_BROKEN(domain_close_whole_after_busy, s.close(domain, -FI_EBUSY));
