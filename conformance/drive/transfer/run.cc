@@ -15,6 +15,7 @@
 #include "conformance/drive/transfer/buffers.h"
 #include "conformance/drive/transfer/forecast.h"
 #include "conformance/drive/transfer/pattern.h"
+#include "conformance/drive/transfer/strays.h"
 #include "model/judge/judge.h"
 
 namespace selvage::conformance {
@@ -514,7 +515,8 @@ private:
     // Takes back what is left.  @return true if nothing was odd.
     bool tidy() {
         const bool clean = out_.drained && !stray_ && !failed_ && !forecast_.waits() && !forecast_.leftovers() &&
-                           !barrier_lost_ && out_.detail.empty() && out_.entries.size() < kMostEntries;
+                           !barrier_lost_ && !any_strays(out_) && out_.detail.empty() &&
+                           out_.entries.size() < kMostEntries;
         return clean && std::all_of(out_.operations.begin(), out_.operations.end(),
                                     [](const Operation& o) { return o.ret == 0 || cancels(o); });
     }
