@@ -110,6 +110,7 @@ public:
         if (!pair_) pair_ = Pair::open(library_.entries(), case_, out.open_ret, out.detail, agent_.get());
         if (!pair_) {
             out.operations = case_.sequence.operations;
+            out.counters = case_.sequence.counters;  // which the entry may not offer
             return pack_traffic(out);
         }
         state_.open = true;
