@@ -1,3 +1,4 @@
+// See strays.h.
 #include "conformance/drive/transfer/strays.h"
 
 #include <algorithm>
