@@ -70,9 +70,10 @@ std::uint64_t missing_beside(const TrafficCase& c, int i) {
 
 // What was read of the operation's queue at one time, after it was posted, and what is missing is more than the queue
 // has room for: its entry may have found it full.  Otherwise it is lost for another reason, which is for cq.entry.comes
-// to speak of.
+// to speak of.  True, too, of an operation that has its entries.
 bool may_find_a_full_queue(const TrafficCase& c, int i) {
     const Operation& o = operation(c, i);
+    if (part(c, i).entries.size() >= entries_due(c.traffic, *c.account, static_cast<std::size_t>(i))) return true;
     const auto read_together = [&](const Completion& x) {
         return static_cast<std::uint64_t>(std::ranges::count_if(c.traffic.entries, [&](const Completion& y) {
             return y.side == x.side && y.transmit == x.transmit && y.after == x.after;
