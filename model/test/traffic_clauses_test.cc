@@ -152,6 +152,19 @@ TEST(TrafficClauses, HoldTheFieldsOfAnEntryAgainstTheMessageWhoseBytesCame) {
     EXPECT_EQ(k.outcome(clause::cq_tag_received), Outcome::Broken) << "what the first one brought";
 }
 
+// The queue has room for two, and no more were in it at a time.
+TEST(TrafficClauses, WhatIsLostThoughTheQueueWasReadInTimeIsNotLostByAFullQueue) {
+    Talk k;
+    k.t.queue_size = 2;
+    for (int i = 0; i < 3; ++i) k.recv(B);
+    for (int i = 0; i < 3; ++i) k.send(A);
+    for (int i = 0; i < 3; ++i) k.sent(3 + i);
+    for (int i = 0; i < 2; ++i) k.received(i, 3 + i);
+    std::uint64_t after = k.t.operations.size();
+    for (Completion& x : k.t.entries) x.after = after++;
+    EXPECT_EQ(k.broken(), "cq.entry.comes: operation 3 (B recv): its completion never came\n");
+}
+
 // It may not be over: no counter is to blame for that.
 TEST(TrafficClauses, AnOperationThatDidNotEndNeedNotBeCounted) {
     Talk k;
