@@ -60,17 +60,10 @@ void leave_out_work(Due& d, const Operation& o) { d.known = d.known && (o.flags 
 // What waits for a counter has begun, as far as its effects tell.  That it does not, once it is due, breaks what
 // fi_trigger(3) says of it, and no counter.
 bool has_begun(const TrafficCase& c, int i) {
-    const auto is_touched = [](Seen s) { return s != Seen::NotLooked && s != Seen::Untouched; };
     const Operation& o = operation(c, i);
     if (!waits_for_counter(o) || !part(c, i).entries.empty()) return true;
     if (!sends(o)) return is_touched(o.local) || is_touched(o.remote);
-    const int by = part(c, i).partner;
-    return by >= 0 && (!part(c, by).entries.empty() || is_touched(operation(c, by).local));
-}
-
-// An entry is due and there is none: the operation may not be over, which is for cq.entry.comes to speak of.
-bool may_go_on(const TrafficCase& c, int i) {
-    return part(c, i).entries.empty() && entries_due(c.traffic, *c.account, static_cast<std::size_t>(i)) > 0;
+    return is_seen_received(c, i);
 }
 
 /// @param at_target they are counted there, and work is as everything else
@@ -85,7 +78,7 @@ Due initiated(const TrafficCase& c, Side s, Concerns&& concerns, bool at_target 
             continue;
         }
         ++d.count;
-        if ((sends(o) && !part(c, i).sure) || !has_begun(c, i) || may_go_on(c, i)) d.known = false;
+        if ((sends(o) && !part(c, i).sure) || !has_begun(c, i) || is_without_entry(c, i)) d.known = false;
     }
     return d;
 }

@@ -235,8 +235,6 @@ bool may_lack_its_context(const TrafficCase& c, int i) {
     });
 }
 
-bool is_touched(Seen s) { return s != Seen::NotLooked && s != Seen::Untouched; }
-
 // What it did shows that it ended, though no entry says so.  Where it waits for an acknowledgement nothing shows.
 bool is_seen_to_end(const TrafficCase& c, int i) {
     constexpr std::uint64_t kAcknowledged = FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE | FI_COMMIT_COMPLETE;
@@ -245,8 +243,7 @@ bool is_seen_to_end(const TrafficCase& c, int i) {
     if (transmits(o) && (flags_of(c.traffic, o) & kAcknowledged) != 0) return false;
     if (receives(o) || fetches(o)) return is_touched(o.local);
     if (updates(o)) return is_touched(o.remote);
-    const int by = part(c, i).partner;
-    return by >= 0 && (!part(c, by).entries.empty() || is_touched(operation(c, by).local));
+    return is_seen_received(c, i);
 }
 
 }  // namespace
@@ -416,16 +413,6 @@ bool took_another(const TrafficCase& c, int receive, int due, int bytes_of) {
 
 }  // namespace
 
-namespace {
-
-// Its entry is due and did not come: that the receive did not end is for cq.entry.comes to speak of.
-bool never_ended(const TrafficCase& c, int receive) {
-    return part(c, receive).entries.empty() && is_reliable(c.traffic) &&
-           entries_due(c.traffic, *c.account, static_cast<std::size_t>(receive)) > 0;
-}
-
-}  // namespace
-
 Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, const Operation&, const Operation&)) {
     if (!c.account->returned) return Ruling::not_applicable();
     Tour tour;
@@ -442,7 +429,7 @@ Ruling arrives_whole(const TrafficCase& c, bool (*concerns)(const Traffic&, cons
             if (!done || seen == Seen::NotLooked) continue;
             if (seen == Seen::Untouched && waits_for_counter(s)) continue;  // that it begins is promised elsewhere
             if (seen == Seen::Untouched && is_in_another(c, taken[k], r)) continue;
-            if (seen == Seen::Untouched && never_ended(c, r)) continue;
+            if (seen == Seen::Untouched && is_reliable(c.traffic) && is_without_entry(c, r)) continue;
             if (took_another(c, r, taken[k], bytes_of)) continue;
             tour.see(seen == Seen::Whole, [&] {
                 return about(c, r, Observable::Buffer, Relation::Equals,

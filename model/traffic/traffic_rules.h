@@ -105,6 +105,17 @@ private:
     Evidence first_;
 };
 
+inline bool is_touched(Seen s) { return s != Seen::NotLooked && s != Seen::Untouched; }
+/// What a message was sent for shows, though its own entry may be missing: its receive has one, or has its bytes.
+inline bool is_seen_received(const TrafficCase& c, int i) {
+    const int by = part(c, i).partner;
+    return by >= 0 && (!part(c, by).entries.empty() || is_touched(operation(c, by).local));
+}
+/// An entry is due and there is none: the operation may not be over, which is for cq.entry.comes to speak of.
+inline bool is_without_entry(const TrafficCase& c, int i) {
+    return part(c, i).entries.empty() && entries_due(c.traffic, *c.account, static_cast<std::size_t>(i)) > 0;
+}
+
 /// It was read from the queue of its operation; elsewhere it carries that context by mistake and says nothing of it.
 inline bool in_own_queue(const TrafficCase& c, int i, const Completion& x) {
     const Operation& o = operation(c, i);
