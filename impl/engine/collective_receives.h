@@ -9,6 +9,7 @@
 
 #include "impl/collective/collectives.h"
 #include "impl/engine/match_queue.h"
+#include "impl/engine/receiver.h"
 
 namespace selvage::impl {
 
@@ -22,5 +23,18 @@ struct CollectiveReceives {
     Pool<Unexpected> unexpected;
     Pool<ShortMessage> short_messages;
 };
+
+// The receive of a step, of the next message of a member. `range` is read where it is posted.
+inline ReceiveRequest request_of(const iovec& range, const MemberAddress& member, uint64_t tag, MemberStep& step) {
+    return {.ranges = &range,
+            .count = 1,
+            .tagged = true,
+            .source = member.source,
+            .tag = tag,
+            .ignore = 0,
+            .context = step.as_context(),
+            .flags = FI_TRIGGER,
+            .least = 0};
+}
 
 }  // namespace selvage::impl

@@ -163,16 +163,7 @@ private:
         }
         if (!lost && this->await_short(member, bytes, size, tag, step)) return 0;
         const iovec range = range_of(bytes, size);
-        const ReceiveRequest request{.ranges = &range,
-                                     .count = 1,
-                                     .tagged = true,
-                                     .source = member.source,
-                                     .tag = tag,
-                                     .ignore = 0,
-                                     .context = step.as_context(),
-                                     .flags = FI_TRIGGER,
-                                     .least = 0};
-        return post_collective(request, lost);
+        return post_collective(request_of(range, member, tag, step), lost);
     }
 
     void take_short(MemberAddress& member, void* bytes) final { this->take_first_short(member, bytes); }

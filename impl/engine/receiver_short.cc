@@ -74,16 +74,7 @@ void Receiver::post_waiting(MemberAddress& member, uint64_t tag) {
     MemberStep& step = *member.queue.waiting;
     member.queue.waiting = nullptr;
     const iovec range = {.iov_base = member.queue.bytes, .iov_len = step.size};
-    const ReceiveRequest request{.ranges = &range,
-                                 .count = 1,
-                                 .tagged = true,
-                                 .source = member.source,
-                                 .tag = tag,
-                                 .ignore = 0,
-                                 .context = step.as_context(),
-                                 .flags = FI_TRIGGER,
-                                 .least = 0};
-    const int error = post_collective(request, false);
+    const int error = post_collective(request_of(range, member, tag, step), false);
     if (error) step.ended(-error);
 }
 

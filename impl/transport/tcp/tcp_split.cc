@@ -158,13 +158,7 @@ bool TcpTransport::send_answer(Peer& peer) {
                         .flags = 0,
                         .aux = 0,
                         .word = {in.whole, in.late[0] | uint64_t{in.late[1]} << 32, in.late[2]}};
-    if (!ensure_buffer(peer)) return false;
-    SpinGuard guard(guard_);
-    if (peer.buffer->room() < sizeof header) return false;
-    peer.buffer->append(&header, sizeof header);
-    enqueue(peer);
-    answered_ = true;
-    return true;
+    return append_control(peer, header);
 }
 
 // Calls of rails that are due, or take too long.
