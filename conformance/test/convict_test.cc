@@ -447,7 +447,7 @@ private:
     const Folder folder_;
 };
 
-// A program that ends with END, which a compiler may be told.
+// A program that ends with END, which a compiler may define.
 std::string ends_as_compiled(int otherwise) {
     return "#include <stdio.h>\n#ifndef END\n#define END " + std::to_string(otherwise) +
            "\n#endif\nint main(void) { puts(END ? \"broken\" : \"kept\"); return END; }\n";

@@ -24,6 +24,7 @@
 #include "conformance/run/novelty.h"
 #include "conformance/shrink/shrink.h"
 #include "conformance/shrink/smaller_traffic.h"
+#include "conformance/test/pair_util.h"
 #include "conformance/test/subject_util.h"
 #include "model/traffic/words.h"
 
@@ -522,21 +523,14 @@ TEST(TrafficBarrier, IsTakenByNoReceiveOfTheExchange) {
 
 // The exchange of these lines on the reference library's shm, as it was seen.
 model::Traffic carried(const std::string& lines) {
-    CaseFile file;
-    CaseError error;
-    EXPECT_TRUE(
-        parse_case("selvage-case 1\nkind = traffic\nprovider = \"shm\"\n"
-                   "call = version=1.17 hints={ep_attr.type=FI_EP_RDM, fabric_attr.prov_name=\"shm\"}\n" +
-                       lines,
-                   file, error))
-        << error.str();
+    const Case shown = shm_exchange(lines);
     const Seen seen = in_child([&](Channel& channel) {
         std::string trouble;
         const auto library = Library::open(SELVAGE_OWN_LIBRARY, trouble);
         if (!library) return;
         model::Traffic out;
         Worker worker(*library);
-        worker.run(file.shown, out);
+        worker.run(shown, out);
         channel.send(pack_traffic(out));
     });
     model::Traffic out;
