@@ -1,4 +1,5 @@
-// Many tcp peers of one endpoint: what each costs it in memory and in time to connect.
+// Many tcp peers of one endpoint, by the network or by shared memory (FI_SELVAGE_LOCAL): what each costs it in memory
+// and in time to connect.
 //   impl_peers [--count N]
 //
 // Two processes: the hub, one endpoint, which is measured; and a crowd of endpoints, each of which greets the hub and

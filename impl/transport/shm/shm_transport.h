@@ -205,6 +205,8 @@ private:
     void accept_hello(size_t slot, shm::SlotControl* control);
     void notice(size_t slot);
     bool belongs_to_other(Peer& peer, const uint8_t (&instance)[shm::kIdBytes]);
+    bool has_gone(const Peer& peer) const;
+    bool has_dropped_slot(const Peer& peer) const;
     void check_life(Peer& peer);
     void mark_failed(Peer& peer, int error, bool drainable);
     int connect(Peer& peer);
