@@ -26,9 +26,12 @@ struct Victim : Side {
 // A connection that this test makes byte by byte.
 class Raw {
 public:
-    explicit Raw(Victim& victim) : victim_(victim), socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    // `segment`: the longest in bytes, unless it is 0; where it is short, kernels take little ahead.
+    explicit Raw(Victim& victim, int segment = 0)
+        : victim_(victim), socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         const SocketAddress at = loopback(victim.transport.address().port());
         const int on = 1;
+        if (segment) (void)setsockopt(socket_, IPPROTO_TCP, TCP_MAXSEG, &segment, sizeof segment);
         EXPECT_EQ(setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), 0);
         EXPECT_EQ(connect(socket_, &at.any, static_cast<socklen_t>(at.length())), 0);
     }
@@ -55,6 +58,10 @@ public:
     }
     void write(const void* bytes, size_t size) {
         ASSERT_EQ(::send(socket_, bytes, size, MSG_NOSIGNAL), static_cast<ssize_t>(size));
+    }
+    // Waits for room. False: the victim has closed the connection.
+    bool try_write(const std::string& bytes) {
+        return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
     }
     void write(const Header& header, const void* payload, size_t size) {
         write(&header, sizeof header);
@@ -84,6 +91,20 @@ public:
         std::string all;
         char bytes[4096];
         for (ssize_t got; (got = recv(socket_, bytes, sizeof bytes, MSG_DONTWAIT)) > 0;)
+            all.append(bytes, static_cast<size_t>(got));
+        return all;
+    }
+
+    // The kernel holds little that was not read.
+    void take_little_ahead() {
+        const int bytes = 4096;
+        EXPECT_EQ(setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes), 0);
+    }
+    // What comes until the other end has said that nothing follows. By a thread of its own; nobody else reads.
+    std::string take_to_end() {
+        std::string all;
+        char bytes[4096];
+        for (ssize_t got; (got = recv(socket_, bytes, sizeof bytes, 0)) > 0;)
             all.append(bytes, static_cast<size_t>(got));
         return all;
     }
@@ -148,6 +169,31 @@ struct Liar {
     }
     bool is_dropped() {
         return run({&victim}, [&] { return victim.sink.malformed_frames == 1 && victim.transport.peers_up() == 0; });
+    }
+};
+
+// A peer whose stream is counted, in both directions.
+struct Mover : Liar {
+    Raw rail{victim};
+    tcp::RailCall said;
+
+    Mover() {
+        EXPECT_EQ(rail.call(rail_hello({.rail = 0}), key->key()).type, net::NoteType::Welcome);
+        EXPECT_EQ(first.take(sizeof(Header)).size(), sizeof(Header));  // the victim's Keep
+        first.write(tcp::control_header(tcp::kKeepOp), nullptr, 0);
+    }
+    net::Note call(Raw& next) {
+        const net::Note answer = next.call(rail_hello({.rail = tcp::kFirstStream}), key->key());
+        EXPECT_EQ(tcp::read_rail_call(answer, &said), answer.type == net::NoteType::Welcome);
+        return answer;
+    }
+    static Header frame(uint32_t size) {
+        Header header{};
+        header.size = size;
+        return header;
+    }
+    bool has_frames(size_t count) {
+        return run({&victim}, [&] { return victim.sink.frames.size() == count; });
     }
 };
 

@@ -28,7 +28,8 @@ void add(KeptBytes& kept, std::string text) {
 
 TEST(TcpKeptBytes, WhatTheOtherEndDoesNotHaveIsSentAgain) {
     KeptBytes kept;
-    ASSERT_TRUE(kept.open(3));
+    ASSERT_TRUE(kept.allocate());
+    kept.open(3);
     add(kept, "abc");
     EXPECT_TRUE(kept.empty());
     add(kept, "defgh");
@@ -44,7 +45,8 @@ TEST(TcpKeptBytes, WhatTheOtherEndDoesNotHaveIsSentAgain) {
 
 TEST(TcpKeptBytes, NothingIsKeptBeforeTheStreamBegins) {
     KeptBytes kept;
-    ASSERT_TRUE(kept.open(5));
+    ASSERT_TRUE(kept.allocate());
+    kept.open(5);
     EXPECT_EQ(kept.room(), 5u);
     add(kept, "abc");
     EXPECT_FALSE(kept.begun());
@@ -56,7 +58,8 @@ TEST(TcpKeptBytes, NothingIsKeptBeforeTheStreamBegins) {
 
 TEST(TcpKeptBytes, APositionThatWasNotSentIsRefused) {
     KeptBytes kept;
-    ASSERT_TRUE(kept.open(0));
+    ASSERT_TRUE(kept.allocate());
+    kept.open(0);
     add(kept, "abc");
     EXPECT_FALSE(kept.go_on(4));
     EXPECT_FALSE(kept.go_on(~uint64_t{0}));
@@ -66,7 +69,8 @@ TEST(TcpKeptBytes, APositionThatWasNotSentIsRefused) {
 
 TEST(TcpKeptBytes, TheRingGoesRound) {
     KeptBytes kept;
-    ASSERT_TRUE(kept.open(0));
+    ASSERT_TRUE(kept.allocate());
+    kept.open(0);
     std::string text(KeptBytes::kRoom / 4 * 3, '\0');
     std::iota(text.begin(), text.end(), '\1');
     add(kept, text);
@@ -76,31 +80,6 @@ TEST(TcpKeptBytes, TheRingGoesRound) {
     ASSERT_TRUE(kept.go_on(text.size() - 10));
     EXPECT_EQ(taken_from(kept) + taken_from(kept), text.substr(text.size() - 10) + text);
 }
-
-// A peer whose stream is counted, in both directions.
-struct Mover : Liar {
-    Raw rail{victim};
-    tcp::RailCall said;
-
-    Mover() {
-        EXPECT_EQ(rail.call(rail_hello({.rail = 0}), key->key()).type, net::NoteType::Welcome);
-        EXPECT_EQ(first.take(sizeof(Header)).size(), sizeof(Header));  // the victim's Keep
-        first.write(tcp::control_header(tcp::kKeepOp), nullptr, 0);
-    }
-    net::Note call(Raw& next) {
-        const net::Note answer = next.call(rail_hello({.rail = tcp::kFirstStream}), key->key());
-        EXPECT_EQ(tcp::read_rail_call(answer, &said), answer.type == net::NoteType::Welcome);
-        return answer;
-    }
-    static Header frame(uint32_t size) {
-        Header header{};
-        header.size = size;
-        return header;
-    }
-    bool has_frames(size_t count) {
-        return run({&victim}, [&] { return victim.sink.frames.size() == count; });
-    }
-};
 
 TEST(TcpTakeOver, TheStreamGoesOnInTheMiddleOfAFrame) {
     Mover mover;

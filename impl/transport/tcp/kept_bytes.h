@@ -27,14 +27,18 @@ public:
     KeptBytes(const KeptBytes&) = delete;
     KeptBytes& operator=(const KeptBytes&) = delete;
 
-    // Begins behind the next `before` bytes that are sent. False: there is no memory.
-    bool open(size_t before) {
-        ring_ = static_cast<std::byte*>(malloc(kRoom));
-        before_ = before;
+    // False: there is no memory. May be called again.
+    bool allocate() {
+        if (!ring_) ring_ = static_cast<std::byte*>(malloc(kRoom));
         return ring_;
     }
+    // Begins behind the next `before` bytes that are sent. REQUIRES: allocate() was true
+    void open(size_t before) {
+        before_ = before;
+        open_ = true;
+    }
     // The place where the stream begins has been sent.
-    bool begun() const { return ring_ && !before_; }
+    bool begun() const { return open_ && !before_; }
     size_t room() const { return before_ ? before_ : kRoom - static_cast<size_t>(end_ - oldest_); }
     bool empty() const { return end_ == oldest_; }
     uint64_t next() const { return next_; }
@@ -83,6 +87,7 @@ private:
     }
 
     std::byte* ring_ = nullptr;
+    bool open_ = false;
     size_t before_ = 0;
     uint64_t oldest_ = 0;
     uint64_t next_ = 0;

@@ -14,8 +14,9 @@
 // seems to be up is called, too, when the parts of a frame do not come by it: the other end refuses such a call if the
 // rail is up there as well.
 //
-// What a peer can make this side keep: kRailsMax sockets, a Rails, and kReceiveBuffer bytes while a frame is put
-// together; and all callers together kRailCallersMax sockets, until the owner answers them.
+// What a peer can make this side keep: kRailsMax sockets, a Rails, the copies of what it was sent (KeptBytes::kRoom),
+// and kReceiveBuffer bytes while a frame is put together; and all callers together kRailCallersMax sockets, until the
+// owner answers them.
 #pragma once
 
 #include "impl/transport/net/dial.h"

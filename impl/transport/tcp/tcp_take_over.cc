@@ -28,12 +28,14 @@ bool TcpTransport::append_control(Peer& peer, const Header& header) {
     return true;
 }
 
-// There is a rail, so the other end, too, can go on elsewhere.
+// There is a rail, so the other end, too, can go on elsewhere. What is kept has memory before that is said: it is said
+// once.
 void TcpTransport::start_keeping(Peer& peer) {
-    if (!peer.rails->count_up() || !append_control(peer, tcp::control_header(tcp::kKeepOp))) return;
     FirstLink& first = peer.rails->first;
+    if (!peer.rails->count_up() || !first.kept.allocate()) return;
+    if (!append_control(peer, tcp::control_header(tcp::kKeepOp))) return;
     SpinGuard guard(guard_);
-    if (!first.kept.open(peer.buffer->bytes() + peer.buffer->held_bytes())) return;
+    first.kept.open(peer.buffer->bytes() + peer.buffer->held_bytes());
     peer.kept = &first.kept;
     peer.indirect = true;
 }

@@ -1,0 +1,61 @@
+// First connections that go on elsewhere (take_over.h) while something is missing or goes wrong at this end: memory, a
+// thread, an endpoint that closes, a peer that does not stop.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+
+#include "impl/test/tcp/liar.h"
+
+namespace selvage::impl::test {
+namespace {
+
+// No more memory than the process has, and less than a peer's copies take.
+class NoMemory {
+public:
+    NoMemory() {
+        size_t pages = 0;
+        FILE* file = fopen("/proc/self/statm", "r");
+        EXPECT_EQ(fscanf(file, "%zu", &pages), 1);
+        fclose(file);
+        EXPECT_EQ(getrlimit(RLIMIT_AS, &before_), 0);
+        rlimit now = before_;
+        now.rlim_cur = pages * static_cast<size_t>(getpagesize()) + tcp::KeptBytes::kRoom / 4;
+        EXPECT_EQ(setrlimit(RLIMIT_AS, &now), 0);
+        while (taken_ < std::size(blocks_) && (blocks_[taken_] = malloc(tcp::KeptBytes::kRoom))) ++taken_;
+    }
+    ~NoMemory() {
+        while (taken_) free(blocks_[--taken_]);
+        (void)setrlimit(RLIMIT_AS, &before_);
+    }
+    NoMemory(const NoMemory&) = delete;
+    NoMemory& operator=(const NoMemory&) = delete;
+
+private:
+    rlimit before_{};
+    void* blocks_[64] = {};  // that were free
+    size_t taken_ = 0;
+};
+
+void progress_for(Victim& victim, int milliseconds) {
+    (void)run(
+        {&victim}, [] { return false; }, milliseconds);
+}
+
+#ifndef SELVAGE_SANITIZED  // whose run-times map memory for themselves
+TEST(TcpTakeOver, WithoutMemoryForCopiesNothingIsCounted) {
+    Liar liar;
+    Raw rail(liar.victim);
+    {
+        const NoMemory none;
+        ASSERT_EQ(rail.call(liar.rail_hello({.rail = 0}), liar.key->key()).type, net::NoteType::Welcome);
+        progress_for(liar.victim, 20);
+    }
+    EXPECT_EQ(liar.first.take_all().size(), 0u);
+    progress_for(liar.victim, 20);  // there is some again
+    EXPECT_EQ(liar.first.take_all().size(), sizeof(Header));
+}
+#endif
+
+}  // namespace
+}  // namespace selvage::impl::test
