@@ -2,9 +2,12 @@
 // thread, an endpoint that closes, a peer that does not stop.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include <cstdio>
 
+#include "impl/test/shm/deny_call.h"
 #include "impl/test/tcp/liar.h"
 
 namespace selvage::impl::test {
@@ -56,6 +59,30 @@ TEST(TcpTakeOver, WithoutMemoryForCopiesNothingIsCounted) {
     EXPECT_EQ(liar.first.take_all().size(), sizeof(Header));
 }
 #endif
+
+// Sends of a peer whose stream is kept go by its buffer, which nobody but the application sees to then.
+void send_without_a_thread() {
+    ASSERT_TRUE(deny_call(SYS_clone3, EAGAIN) && deny_call(SYS_clone, EAGAIN));
+    Mover mover;
+    mover.first.write(Mover::frame(4), "abcd", 4);
+    ASSERT_TRUE(mover.has_frames(1));
+    Peer* const peer = mover.victim.sink.frames[0].from;
+    for (int i = 0; i < 10; ++i) {
+        ASSERT_EQ(send_text(mover.victim.transport, *peer, "efgh"), SendResult::Done) << i;
+        ASSERT_EQ(mover.first.take(sizeof(Header) + 4).size(), sizeof(Header) + 4) << i;
+    }
+}
+
+TEST(TcpTakeOver, WithoutAThreadFramesAreSent) {
+    const pid_t child = fork();
+    if (!child) {
+        send_without_a_thread();
+        _exit(testing::Test::HasFailure());
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+}
 
 }  // namespace
 }  // namespace selvage::impl::test

@@ -121,8 +121,10 @@ SendResult TcpTransport::send_later(Peer& peer, const Frame& frame) {
         peer.wants_room = true;
         return SendResult::Again;
     }
-    if (!peer.queued && !join_thread()) {  // nobody could bound the delay, or set up the connection
-        if (up && !peer.kept) return send_now(peer, frame);
+    // Without it nobody could bound the delay, or set up the connection.
+    const bool threaded = peer.queued || join_thread();
+    if (!threaded && !peer.kept) {
+        if (up) return send_now(peer, frame);
         peer.wants_room = true;
         return SendResult::Again;
     }
@@ -135,6 +137,7 @@ SendResult TcpTransport::send_later(Peer& peer, const Frame& frame) {
     const bool first = !peer.queued;
     const SendResult result = put_in_buffer(peer, frame);
     if (first && peer.queued) note_deferred();
+    if (!threaded) push_first(peer);
     if (!up && result == SendResult::Done) ++peer.taken;
     return result;
 }
