@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <thread>
 
 #include "impl/test/shm/deny_call.h"
 #include "impl/test/tcp/liar.h"
@@ -82,6 +83,31 @@ TEST(TcpTakeOver, WithoutAThreadFramesAreSent) {
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
+}
+
+// The kernel has all of it by the old connection, and takes less at once by the new one.
+TEST(TcpTakeOver, AnEndpointThatClosesSendsAgainWhatIsMissing) {
+    Mover mover;
+    mover.first.write(Mover::frame(4), "abcd", 4);
+    ASSERT_TRUE(mover.has_frames(1));
+    Peer* const peer = mover.victim.sink.frames[0].from;
+    mover.first.take_little_ahead();
+    size_t sent = 0;
+    const std::string text(4000, 'x');
+    while (sent < (1u << 20)) {
+        ASSERT_EQ(send_text(mover.victim.transport, *peer, text), SendResult::Done);
+        sent += sizeof(Header) + text.size();
+        mover.victim.progress();
+    }
+    Raw next(mover.victim, 536);
+    ASSERT_EQ(mover.call(next).type, net::NoteType::Welcome);
+    size_t taken = mover.first.take_all().size();
+    next.write(tcp::control_header(tcp::kResumeOp, taken), nullptr, 0);
+    taken += next.take(1).size();
+    std::thread reader([&] { taken += next.take_to_end().size(); });
+    mover.victim.transport.close();
+    reader.join();
+    EXPECT_EQ(taken, sent);
 }
 
 }  // namespace

@@ -152,9 +152,9 @@ void TcpTransport::hand_over(Peer& peer, int64_t deadline) {
     for (;;) {
         {
             SpinGuard guard(guard_);
-            if (peer.buffer && push_out(peer)) break;
+            if ((peer.buffer || peer.kept) && push_out(peer)) break;
         }
-        const bool empty = !peer.buffer || peer.buffer->empty();
+        const bool empty = (!peer.buffer || peer.buffer->empty()) && !(peer.kept && peer.kept->unsent());
         int unsent = 0;
         while (recv(peer.rx, arrivals_, tcp::kReceiveBuffer, MSG_DONTWAIT) > 0) continue;
         if (empty && (ioctl(peer.tx, SIOCOUTQNSD, &unsent) || unsent == 0)) break;
