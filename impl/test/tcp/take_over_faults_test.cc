@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <cstdio>
 #include <thread>
 
@@ -108,6 +109,36 @@ TEST(TcpTakeOver, AnEndpointThatClosesSendsAgainWhatIsMissing) {
     mover.victim.transport.close();
     reader.join();
     EXPECT_EQ(taken, sent);
+}
+
+// What comes after the call is not of the connection that is left.
+TEST(TcpTakeOver, WhoGoesOnSendingByTheOldConnectionIsNotReadForEver) {
+    Mover mover;
+    std::string frames;
+    for (int i = 0; i < 256; ++i) {
+        const Header header = Mover::frame(4000);
+        frames.append(reinterpret_cast<const char*>(&header), sizeof header).append(4000, 'x');
+    }
+    std::atomic<bool> stop{false};
+    std::thread sender;
+    Raw next(mover.victim);
+    next.after_proof = [&] {
+        mover.first.write(frames.data(), frames.size());
+        sender = std::thread([&] {
+            const int64_t until = net::now_milliseconds() + 2000;
+            while (!stop && net::now_milliseconds() < until && mover.first.try_write(frames)) continue;
+        });
+    };
+    const int64_t begun = net::now_milliseconds();
+    (void)mover.call(next);
+    EXPECT_LT(net::now_milliseconds() - begun, 1500);
+    stop = true;
+    while (mover.victim.transport.peers_up() && !mover.victim.sink.frames.empty()) {
+        mover.victim.sink.frames.clear();
+        mover.victim.progress();
+    }
+    mover.first.end();
+    sender.join();
 }
 
 }  // namespace

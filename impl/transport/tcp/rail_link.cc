@@ -16,6 +16,11 @@ uint64_t under_way(int socket) {
     return ioctl(socket, SIOCOUTQ, &bytes) || bytes < 0 ? 0 : static_cast<uint64_t>(bytes);
 }
 
+uint64_t readable(int socket) {
+    int bytes = 0;
+    return ioctl(socket, SIOCINQ, &bytes) || bytes < 0 ? 0 : static_cast<uint64_t>(bytes);
+}
+
 bool sample_link(int socket, LinkSample* out) {
     tcp_info info{};
     socklen_t size = sizeof info;

@@ -30,6 +30,8 @@ struct LinkSample {
 
 // Bytes that the socket has and that are not acknowledged.
 uint64_t under_way(int socket);
+// Bytes that have arrived and that are not read.
+uint64_t readable(int socket);
 // False: this kernel does not tell.
 bool sample_link(int socket, LinkSample* out);
 

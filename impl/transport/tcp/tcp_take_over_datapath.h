@@ -24,10 +24,12 @@ void TcpTransport::progress_first(Sink& sink, Peer& peer) {
     if (peer.phase == Peer::Phase::Up && !peer.broken && is_drained(peer)) adopt_first(peer);
 }
 
-// Reads what the first connection has. The peer may be down after.
+// Reads what the first connection has, and what its kernel has still to send: the other end has a copy of that, which
+// is bounded, and sends nothing more. One that does all the same is not read for ever. The peer may be down after.
 template <typename Sink>
 void TcpTransport::drain_first(Sink& sink, Peer& peer) {
-    while (peer.phase == Peer::Phase::Up && !peer.dropped) {
+    const uint64_t end = peer.received + tcp::readable(peer.rx) + tcp::KeptBytes::kRoom;
+    while (peer.phase == Peer::Phase::Up && !peer.dropped && peer.received < end) {
         const size_t frames = peer.splitting ? receive_split(sink, peer) : receive(sink, peer);
         if (!frames) return;
     }
