@@ -55,7 +55,7 @@ inline constexpr int64_t kPokePause = 3000;
 
 // Of one peer.
 struct FirstLink {
-    // The other end can go on elsewhere, and so can this one.
+    // The other end can go on elsewhere, and so can this one. With the guard, for `kept`.
     bool can_move() const { return counts && kept.begun(); }
 
     KeptBytes kept;

@@ -10,9 +10,9 @@
 namespace selvage::impl {
 
 // Something of the peer's rails is to be done without anything arriving from it.
-inline bool TcpTransport::is_busy(const Peer& peer) {
+inline bool TcpTransport::is_busy(const Peer& peer) const {
     const tcp::Rails& rails = *peer.rails;
-    if (peer.splitting || !rails.out.empty() || rails.owes_ack || rails.first.lost || !rails.first.kept.empty())
+    if (peer.splitting || !rails.out.empty() || rails.owes_ack || rails.first.lost || kept_left(rails.first).any)
         return true;
     if (!peer.kept && rails.count_up()) return true;
     return std::any_of(rails.rail, rails.rail + tcp::kRailsMax, [](const tcp::Rail& rail) {

@@ -195,8 +195,9 @@ int64_t TcpTransport::rails_wait() const {
             if (rail.state == Rail::State::Dialing || rail.dial) return tcp::kRailPause;
         }
         const tcp::FirstLink& first = peer->rails->first;
-        if (first.lost || first.kept.unsent()) return tcp::kRailPause;
-        if (!peer->rails->out.empty() || peer->splitting || !first.kept.empty()) wait = tcp::kRailWake;
+        const KeptLeft kept = kept_left(first);
+        if (first.lost || kept.unsent) return tcp::kRailPause;
+        if (!peer->rails->out.empty() || peer->splitting || kept.any) wait = tcp::kRailWake;
     }
     return wait;
 }

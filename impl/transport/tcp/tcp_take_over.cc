@@ -67,7 +67,7 @@ void TcpTransport::lose_first(Peer& peer) {
 bool TcpTransport::first_ends(Peer& peer, int error) {
     FirstLink& first = peer.rails->first;
     if (!first.lost) {
-        if (!tcp::is_link_error(error) || !first.can_move()) return false;
+        if (!tcp::is_link_error(error) || !can_move(first)) return false;
         lose_first(peer);
         if (!peer.rails->caller) close_own_rails(peer);
     }
@@ -77,7 +77,7 @@ bool TcpTransport::first_ends(Peer& peer, int error) {
 
 // A split is incomplete, and the first connection has an error. False: it is the peer's end.
 bool TcpTransport::first_stops(Peer& peer) {
-    if (!tcp::is_link_error(net::connect_result(peer.rx)) || !peer.rails->first.can_move()) return false;
+    if (!tcp::is_link_error(net::connect_result(peer.rx)) || !can_move(peer.rails->first)) return false;
     lose_first(peer);
     if (!peer.rails->caller) close_own_rails(peer);
     return true;
@@ -102,7 +102,7 @@ void TcpTransport::look_at_first(Peer& peer) {
         first.kept.forget(tcp::under_way(peer.tx));
     }
     tcp::LinkSample sample;
-    if (!first.can_move() || !tcp::sample_link(peer.tx, &sample) || !sample.is_dead()) return;
+    if (!can_move(first) || !tcp::sample_link(peer.tx, &sample) || !sample.is_dead()) return;
     if (peer.rails->caller) return lose_first(peer);
     if (now / 1000 - first.poked >= tcp::kPokePause) close_own_rails(peer);
 }
@@ -242,9 +242,9 @@ bool TcpTransport::is_drained(const Peer& peer) {
 }
 
 // By the owner, with the setup lock: a caller for the first connection who has proved himself; what there was was read.
-net::Refusal TcpTransport::judge_first(const net::PendingConnection& pending, const Peer& peer) {
+net::Refusal TcpTransport::judge_first(const net::PendingConnection& pending, const Peer& peer) const {
     const Rails* rails = peer.rails;
-    if (!rails || rails->caller || !peer.kept || !rails->first.can_move()) return net::Refusal::Gone;
+    if (!rails || rails->caller || !peer.kept || !can_move(rails->first)) return net::Refusal::Gone;
     const bool newer = static_cast<int32_t>(pending.hello.sequence - rails->first.sequence) > 0;
     if (!newer && rails->first.sequence) return net::Refusal::Gone;
     return is_drained(peer) ? net::Refusal::None : net::Refusal::Busy;

@@ -11,8 +11,8 @@ void TcpTransport::progress_first(Sink& sink, Peer& peer) {
     if (!peer.kept) return start_keeping(peer);
     tcp::FirstLink& first = peer.rails->first;
     if (!first.lost) {
-        if (first.kept.unsent()) push_first(peer);
-        if (!first.kept.empty()) look_at_first(peer);
+        if (kept_left(first).unsent) push_first(peer);
+        if (kept_left(first).any) look_at_first(peer);
         return;
     }
     if (net::now_milliseconds() - first.lost_since >= tcp::kTakeOverLimit) return mark_broken(peer, FI_ETIMEDOUT);

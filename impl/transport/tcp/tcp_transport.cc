@@ -234,7 +234,6 @@ void TcpTransport::bring_down(Peer& peer, Fallen* fallen) {
     fallen->was_up = peer.phase == Peer::Phase::Up;
     fallen->placement = peer.placement_active || peer.splitting;
     forget_dial(peer);
-    fallen->rails = take_rails(peer);
     remove_outcome(peer);
     leave_host(peer);
     report_lost(peer);
@@ -248,6 +247,8 @@ void TcpTransport::bring_down(Peer& peer, Fallen* fallen) {
             peer.buffer = nullptr;
         }
     }
+    // The flusher sends nothing any more: what is kept and not sent again goes, and nothing may be sent without it.
+    fallen->rails = take_rails(peer);
     if (fallen->was_up) {
         cool(peer);
         --up_;

@@ -216,6 +216,18 @@ private:
     bool append_control(Peer& peer, const Header& header);
     void start_keeping(Peer& peer);
     void push_first(Peer& peer);
+    struct KeptLeft {
+        bool any;     // the other end may not have all
+        bool unsent;  // some is to be sent again
+    };
+    KeptLeft kept_left(const tcp::FirstLink& first) const {
+        SpinGuard guard(guard_);
+        return {.any = !first.kept.empty(), .unsent = first.kept.unsent() != 0};
+    }
+    bool can_move(const tcp::FirstLink& first) const {
+        SpinGuard guard(guard_);
+        return first.can_move();
+    }
     void lose_first(Peer& peer);
     bool first_ends(Peer& peer, int error);
     bool first_stops(Peer& peer);
@@ -231,7 +243,7 @@ private:
     void find_first(Peer& peer);
     void take_resume(Peer& peer);
     static bool is_drained(const Peer& peer);
-    static net::Refusal judge_first(const net::PendingConnection& pending, const Peer& peer);
+    net::Refusal judge_first(const net::PendingConnection& pending, const Peer& peer) const;
     void admit_first(net::PendingConnection* pending, Peer& peer);
     // tcp_take_over_datapath.h
     template <typename Sink>
@@ -239,7 +251,7 @@ private:
     template <typename Sink>
     void drain_first(Sink& sink, Peer& peer);
     // tcp_rails_datapath.h
-    static bool is_busy(const Peer& peer);
+    bool is_busy(const Peer& peer) const;
     template <typename Sink>
     size_t progress_rails(Sink& sink);
     template <typename Sink>
@@ -331,7 +343,7 @@ private:
     bool keep_left(Peer& peer, const std::byte* at, size_t size);
 
     Mutex setup_;
-    SpinLock guard_;
+    mutable SpinLock guard_;
     Peer* queued_ = nullptr;  // peers with something to send
     Peer* broken_ = nullptr;
     Peer* fallen_ = nullptr;  // that went down; the owner's
