@@ -104,6 +104,15 @@ const Object* binds_to_endpoint(const Step& s) {
     return on_fresh_endpoint(s, Verb::Bind) ? s.before->find_open(static_cast<std::uint64_t>(s.argument)) : nullptr;
 }
 
+// Queues for all of its operations, and an address vector or an event queue.
+bool has_all_it_needs(const Step& s) {
+    // A shared context would have to be bound, too.
+    if (!s.target()->own_contexts) return false;
+    const std::uint64_t needed = directions(*s.target());
+    if (needed == 0 || (needed & ~bound_for(s, ObjectClass::Cq)) != 0) return false;
+    return has_bound(s, connects(*s.target()) ? ObjectClass::Eq : ObjectClass::Av);
+}
+
 // Closing what an endpoint is bound to is refused.
 Ruling bound_close(const Step& s, ObjectClass kind) {
     if (!closes(s, kind) || !s.before->is_bound_to_endpoint(s.object)) return Ruling::not_applicable();
@@ -131,15 +140,14 @@ Ruling endpoint_bind_error_negative(const Step& s) {
     const bool binds = s.verb == Verb::Bind || s.verb == Verb::Enable;
     if (!binds || !calm(s) || s.target() == nullptr || s.target()->kind != ObjectClass::Ep)
         return Ruling::not_applicable();
+    // To bind what is needed ahead of fi_enable is the application's duty (fi_endpoint(3)): what comes of a call
+    // without is for the clauses on what is needed to speak of.
+    if (!s.returned() && enables_too_early(s)) return Ruling::not_applicable();
     return negative_errno(s);
 }
 
 Ruling endpoint_enable_bound(const Step& s) {
-    // A shared context would have to be bound, too.
-    if (!on_fresh_endpoint(s, Verb::Enable) || !s.target()->own_contexts) return Ruling::not_applicable();
-    const std::uint64_t needed = directions(*s.target());
-    if (needed == 0 || (needed & ~bound_for(s, ObjectClass::Cq)) != 0) return Ruling::not_applicable();
-    if (!has_bound(s, connects(*s.target()) ? ObjectClass::Eq : ObjectClass::Av)) return Ruling::not_applicable();
+    if (!on_fresh_endpoint(s, Verb::Enable) || !has_all_it_needs(s)) return Ruling::not_applicable();
     return returned(s, 0);
 }
 
@@ -187,3 +195,7 @@ Ruling cntr_close_releases(const Step& s) {
 }
 
 }  // namespace selvage::model::clause
+
+bool selvage::model::enables_too_early(const Step& s) {
+    return clause::on_fresh_endpoint(s, Verb::Enable) && !clause::has_all_it_needs(s);
+}

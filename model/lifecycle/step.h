@@ -82,4 +82,8 @@ struct Step {
     }
 };
 
+/// The step enables an endpoint to which the application has not bound all that it has to, which is its own duty
+/// (fi_endpoint(3)).
+bool enables_too_early(const Step& s);
+
 }  // namespace selvage::model

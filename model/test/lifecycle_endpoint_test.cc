@@ -115,6 +115,8 @@ TEST_F(Endpoints, ErrorsAreNegative) {
     EXPECT_HOLDS(endpoint_bind_error_negative, returning(bind(cq, 0), -FI_EINVAL));
     EXPECT_BROKEN(endpoint_bind_error_negative, returning(bind(cq, 0), FI_EINVAL));
     EXPECT_BROKEN(endpoint_bind_error_negative, returning(enable(), FI_ENOCQ));
+    EXPECT_BROKEN(endpoint_bind_error_negative, crashing(bind(cq, 0)));
+    EXPECT_VACUOUS(endpoint_bind_error_negative, crashing(enable())) << "it lacks what the application has to bind";
     EXPECT_VACUOUS(endpoint_bind_error_negative, returning(s.bind(domain, cq, 0), FI_EINVAL));
 }
 

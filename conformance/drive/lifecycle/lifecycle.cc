@@ -316,7 +316,7 @@ void Life::judge_crash(Step& s, const Ending& ending, Tally& tally, std::vector<
     s.hung = ending.kind == Ending::Kind::Hung;
     s.exited = ending.kind == Ending::Kind::Exited;
     judge(s, tally, broken);
-    if (broken.empty()) die_alike(ending);
+    if (broken.empty() && !enables_too_early(s)) die_alike(ending);
 }
 
 void Life::judge_records(const std::vector<std::string>& records, const Ending& ending, Tally& tally,
