@@ -95,6 +95,13 @@ Rows tagged_rows() {
         HOLDS(tagged_call_comes_back, "all calls returned", pair()),
         BREAKS(tagged_call_comes_back, "the process was ended", but(pair(), [](Talk& k) { k.t.exited = true; })),
         SKIPS(tagged_call_comes_back, "nothing is tagged", Talk()),
+        SKIPS(tagged_call_comes_back, "the process died of a call whose capability was not asked for",
+              but(pair(),
+                  [](Talk& k) {
+                      k.t.crashed_signal = 11;
+                      k.t.crashed_at = 0;
+                      k.info.caps &= ~FI_TAGGED;
+                  })),
         HOLDS(tagged_call_accepted, "0 came back", pair()),
         BREAKS(tagged_call_accepted, "a plain send was refused", refused(-FI_ENOSYS)),
         SKIPS(tagged_call_accepted, "the endpoint cannot",

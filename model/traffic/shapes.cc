@@ -102,7 +102,9 @@ Ruling comes_back(const TrafficCase& c, Kind kind) {
         return Ruling::not_applicable();
     // A crash belongs to the kind of operation that was called last, where that is known.
     const int at = c.traffic.crashed_at;
-    const bool others = at >= 0 && at < operation_count(c) && !kind(operation(c, at));
+    const bool known = at >= 0 && at < operation_count(c);
+    if (known && !is_able(c.traffic, operation(c, at))) return Ruling::not_applicable();
+    const bool others = known && !kind(operation(c, at));
     return Ruling::check(c.account->returned || others, [&] { return crash(c); });
 }
 

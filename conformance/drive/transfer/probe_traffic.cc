@@ -7,6 +7,7 @@
 #include "conformance/drive/probe.h"
 #include "conformance/drive/transfer/worker.h"
 #include "model/text/call_text.h"
+#include "model/traffic/legal.h"
 #include "model/traffic/traffic.h"
 
 namespace selvage::conformance {
@@ -44,6 +45,12 @@ void charge_the_closing(const Traffic& t, Tally& tally, std::vector<Because>& br
     _exit(e.status);
 }
 
+// Of a call that takes a capability which was not asked for no sentence says what it does.
+bool ended_for_want_of_capability(const Traffic& t) {
+    const auto at = static_cast<std::size_t>(t.crashed_at);
+    return t.crashed_at >= 0 && at < t.operations.size() && !is_able(t, t.operations[at]);
+}
+
 // What holds of the pair whatever becomes of it.
 Traffic opened_as(TestContext& context, const Case& c) {
     Traffic t;
@@ -76,7 +83,8 @@ void probe_traffic(TestContext& context, const Case& c, Tally& tally, std::vecto
     // Without a call there is nothing that a clause would speak of.
     const bool calls = std::any_of(t.operations.begin(), t.operations.end(),
                                    [](const Operation& o) { return o.what < Transfer::Cancel; });
-    if (ending.kind != Ending::Kind::Done && broken.empty() && calls) die_alike(ending);
+    if (ending.kind != Ending::Kind::Done && broken.empty() && calls && !ended_for_want_of_capability(t))
+        die_alike(ending);
 }
 
 void judge_left(TestContext& context, const LeftPair& left, Tally& tally, std::vector<Because>& broken) {
