@@ -121,6 +121,28 @@ void add_behind_failures(const Row& row) {
         .cases = kMoreCases;
 }
 
+// Memory is damaged, which shows when an endpoint is closed: of this pair, or of a later one.
+void add_behind_denied(const Row& row) {
+    TrafficHooks h = posts([](Post& p) -> ssize_t {
+        const ssize_t ret = go(p);
+        carried().atomic = carried().atomic || (is_atomic(p) && ret == 0);
+        return ret;
+    });
+    h.valid = [](int, std::size_t*) { return -FI_EOPNOTSUPP; };
+    h.closed = [] {
+        if (carried().atomic) std::raise(SIGSEGV);
+        carried() = {};
+    };
+    row.add("history-denied-atomic", "does atomics that it denies, and dies when the endpoint is closed",
+            {"atomic.call.comes-back"}, h);
+    static int closed = 0;
+    h.closed = [] {
+        if (carried().atomic && ++closed > 2) std::raise(SIGSEGV);
+    };
+    row.add("history-denied-late", "does atomics that it denies, and dies when a third endpoint is closed behind one",
+            {"atomic.valid.unsupported"}, h);
+}
+
 }  // namespace
 
 void add_history_rows(const Row& row) {
@@ -160,6 +182,7 @@ void add_history_rows(const Row& row) {
     };
     row.add("history-close-crash", "dies when an endpoint is closed that has carried nine messages",
             {"domain.close.child"}, h);
+    add_behind_denied(row);
     static std::random_device chance;  // each process has other luck
     row.does("at-times-lost", "loses one message in fifty, at random",
              {"cq.entry.comes", "msg.inject.whole", "tagged.inject.whole"},

@@ -94,9 +94,11 @@ std::string signature(const Because& because, const Case& shown, bool intermitte
 
 bool alike(const Because& a, const Because& b) {
     if (a.clause == b.clause) return true;
-    // Which transfer's call ended the process is found by shrinking: the last one that was made need not be it.
+    // Which transfer's call ended the process, or the close behind them, is found by shrinking: the last one that was
+    // made need not be it.
     const auto ended = [](const Because& x) {
-        return is_crash(x.evidence) && clause_text(x.clause).judges == Judges::Traffic;
+        const bool closing = x.clause == Clause::domain_close_child;
+        return is_crash(x.evidence) && (closing || clause_text(x.clause).judges == Judges::Traffic);
     };
     if (ended(a) && ended(b)) return a.evidence.crash == b.evidence.crash && a.evidence.actual == b.evidence.actual;
     // Of fi_getinfo: which hint it stumbled over is found by shrinking.  A transfer's own call stays what it is.

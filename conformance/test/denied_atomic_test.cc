@@ -22,12 +22,12 @@ public:
 std::string charged(const std::string& operations, bool denies) {
     return on_own_pair(operations, [denies](Pair& pair, const TransferSequence& sequence) {
         if (denies) pair.wrap(model::Side::A, [](auto end) { return std::make_unique<Denying>(std::move(end)); });
-        int step = -1;
+        Charge charge;
         Patience patience;
-        patience.step = &step;
+        patience.charge = &charge;
         model::Traffic out;
         run_sequence(pair, sequence, patience, out);
-        return std::to_string(step);
+        return std::to_string(charge.operation);
     });
 }
 

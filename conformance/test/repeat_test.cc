@@ -395,6 +395,29 @@ TEST(History, ExplainsADeathOnAPairThatHasCarriedSomething) {
     })) << ran.out;
 }
 
+// One run can't show what damaged memory: where an atomic was accepted that its valid call denies, a close need not
+// have.
+TEST(History, TheCloseBehindAnAtomicThatIsDeniedIsNotWhatEndedTheProcess) {
+    const Folder close, atomic;
+    const Ran of_close = check_mutant(close, "history-denied-atomic", "domain.close.child", "600");
+    EXPECT_EQ(of_close.status, 0) << of_close.out << of_close.err;
+    const Ran of_atomic = check_mutant(atomic, "history-denied-atomic", "atomic.call", "600");
+    EXPECT_EQ(of_atomic.status, 1) << of_atomic.out << of_atomic.err;
+    EXPECT_TRUE(contains(of_atomic.out, "atomic.call.comes-back")) << of_atomic.out;
+}
+
+// Nor what is opened next, in the same process.
+TEST(History, EndsWithTheProcessBehindAnAtomicThatIsDenied) {
+    const Folder folder;
+    const Ran ran =
+        run_tool({"check", "--verbose", "--no-compiler", "--library", mutant("history-denied-late"), "--provider",
+                  "shm", "--processes", "1", "--cases", "600", "--report", folder.path("r.json")},
+                 {"GTEST_FILTER=traffic.*"});
+    EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+    for (const Deviation& d : read_report(folder.path("r.json")).deviations)
+        EXPECT_EQ(model::clause_text(d.clause).id, "atomic.valid.unsupported") << print_case(d.shown_by);
+}
+
 TEST(Intermittent, IsReportedWithItsCountsAndFailsTheRun) {
     const Folder folder;
     const Ran ran = check_mutant(folder, "at-times-lost", "cq.entry.comes", "600");

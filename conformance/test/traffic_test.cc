@@ -363,6 +363,9 @@ TEST(TrafficShrink, TellsWhichCallEndedTheProcess) {
     hung.evidence = model::evidence_of_crash(0, true, false);
     EXPECT_TRUE(alike(last, first));
     EXPECT_FALSE(alike(last, hung));
+    model::Because close = last;
+    close.clause = model::Clause::domain_close_child;
+    EXPECT_TRUE(alike(close, first));
     first.evidence = {};
     EXPECT_FALSE(alike(last, first));
 }

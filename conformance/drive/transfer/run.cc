@@ -14,8 +14,8 @@
 #include "conformance/drive/transfer/barrier.h"
 #include "conformance/drive/transfer/buffers.h"
 #include "conformance/drive/transfer/forecast.h"
+#include "conformance/drive/transfer/let_through.h"
 #include "conformance/drive/transfer/pattern.h"
-#include "conformance/drive/transfer/strays.h"
 #include "model/judge/judge.h"
 
 namespace selvage::conformance {
@@ -61,6 +61,7 @@ public:
         : pair_(pair),
           sequence_(sequence),
           patience_(patience),
+          charge_(patience.charge != nullptr ? *patience.charge : no_charge_),
           out_(out),
           memory_(pair, sequence),
           forecast_(sequence, {.directed = (pair.info().caps & FI_DIRECTED_RECV) != 0,
@@ -210,8 +211,7 @@ private:
 
     void step(int index) {
         Operation& o = at(index);
-        if (patience_.step != nullptr && !denied_ && (o.what < Transfer::Cancel || moves_counter(o)))
-            *patience_.step = index;
+        if (!charge_.let_through && (o.what < Transfer::Cancel || moves_counter(o))) charge_.operation = index;
         if (o.what == Transfer::Progress) {
             if (o.rest)
                 rest(index);
@@ -238,7 +238,10 @@ private:
             o.ret = end.post(call);
         }
         if (o.ret != 0) return;
-        denied_ = denied_ || (is_atomic(o) && o.count > o.valid_count);
+        if (!charge_.let_through && is_let_through(sequence_, pair_.answered(), o)) {
+            charge_.operation = index;
+            charge_.let_through = true;
+        }
         forecast_.posted(index);
         // From here on the buffer is ours again.
         if (injected(o)) memory_.reuse(index);
@@ -515,7 +518,7 @@ private:
     // Takes back what is left.  @return true if nothing was odd.
     bool tidy() {
         const bool clean = out_.drained && !stray_ && !failed_ && !forecast_.waits() && !forecast_.leftovers() &&
-                           !barrier_lost_ && !any_strays(out_) && out_.detail.empty() &&
+                           !barrier_lost_ && !charge_.let_through && out_.detail.empty() &&
                            out_.entries.size() < kMostEntries;
         return clean && std::all_of(out_.operations.begin(), out_.operations.end(),
                                     [](const Operation& o) { return o.ret == 0 || cancels(o); });
@@ -524,6 +527,8 @@ private:
     Pair& pair_;
     const TransferSequence& sequence_;
     Patience& patience_;
+    Charge no_charge_;  // where nobody asks for one
+    Charge& charge_;
     Traffic& out_;
     Memory memory_;
     Forecast forecast_;
@@ -540,8 +545,7 @@ private:
     Counts before_{}, after_{};
     bool stray_ = false;
     bool failed_ = false;
-    bool denied_ = false;  // an atomic was accepted that its valid call denies: the library may end of it at any time
-    bool broke_ = false;   // failed without being cancelled, so that a message may never come
+    bool broke_ = false;  // failed without being cancelled, so that a message may never come
     Clock::time_point began_;
 };
 

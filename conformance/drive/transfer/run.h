@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "conformance/drive/transfer/charge.h"
 #include "conformance/drive/transfer/pair.h"
 #include "model/traffic/traffic.h"
 
@@ -15,7 +16,7 @@ struct Patience {
     unsigned quiet_micros = 150;    ///< without news once everything expected has come
     unsigned missing_millis = 300;  ///< without news while something expected is missing
     unsigned total_millis = 4000;   ///< for one exchange in all
-    int* step = nullptr;            ///< if set: the operation that is posted, or from which on a crash is its own
+    Charge* charge = nullptr;       ///< if set: kept up to date
     std::atomic<unsigned>* beat =
         nullptr;              ///< if set: counts calls that came back; relaxed, the reader looks for change
     unsigned lost = 0;        ///< barriers that never came through so far; counted on

@@ -116,7 +116,6 @@ public:
         state_.open = true;
         for (const auto& operations : std::exchange(case_.before, {}))
             if (!carry_before(operations)) {
-                state_.phase = Phase::Closing;
                 close();
                 out.operations = case_.sequence.operations;
                 out.detail = kNotRun;
@@ -140,8 +139,8 @@ private:
     // @return true if the pair is as it was.
     bool carry(const std::vector<model::Operation>& operations, Traffic& out) {
         Patience patience;
-        state_.operation = -1;
-        patience.step = &state_.operation;
+        state_.charge = {};
+        patience.charge = &state_.charge;
         patience.beat = &state_.beat;
         const bool hurries = !state_.patient && state_.waits >= kLongWaits;
         if (hurries) patience.missing_millis = kShortMissingMillis;
@@ -440,6 +439,7 @@ Ending Worker::run_or_recall(const Case& c, Traffic& out) {
             shut_[setup] = answer;
             troubles_.insert("a pair did not open: " + out.detail + " returned " + std::to_string(out.open_ret));
         }
+        if (state_->charge.let_through) stop();  // which finds nothing to close; the next pair has a new process
         return {};
     }
     return note_end(e, c, setup, out);
@@ -472,10 +472,13 @@ Ending Worker::note_end(const Ending& e, const Case& c, const std::string& setup
         return {};
     }
     if (phase == Phase::Opening) crashes_[setup] = {crashes_[setup].count + 1, e};
-    const int operation = phase == Phase::Running ? state_->operation : -1;
-    fatal_[remembered_as(c)] = {e, phase, operation};
-    note_crash(e, phase, c, out);
-    out.crashed_at = operation;
+    // What was let through may have damaged memory, of which the process ends as late as in a close.
+    const bool closes = phase == Phase::Closing && state_->charge.let_through;
+    const KnownCrash crash = {e, closes ? Phase::Running : phase,
+                              closes || phase == Phase::Running ? state_->charge.operation : -1};
+    fatal_[remembered_as(c)] = crash;
+    note_crash(e, crash.phase, c, out);
+    out.crashed_at = crash.operation;
     return e;
 }
 

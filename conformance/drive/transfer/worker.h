@@ -17,6 +17,7 @@
 #include "conformance/base/child.h"
 #include "conformance/base/library.h"
 #include "conformance/case/case.h"
+#include "conformance/drive/transfer/charge.h"
 #include "model/traffic/traffic.h"
 
 namespace selvage::conformance {
@@ -35,7 +36,7 @@ enum class Loss : std::uint8_t {
 /// What a worker writes to shared memory, so that it outlives it.
 struct WorkerState {
     Phase phase = Phase::Running;
-    int operation = -1;       ///< while it runs: Patience::step
+    Charge charge;            ///< while it runs, and while it closes what has carried that
     unsigned waits = 0;       ///< how often something expected never came
     unsigned timed = 0;       ///< how often a time alone said so
     unsigned lost = 0;        ///< barriers that never came through
