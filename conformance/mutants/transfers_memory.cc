@@ -182,6 +182,17 @@ void add_updates(const Row& row) {
               [](Post& p) {
                   if (is_atomic(p)) p.flags &= ~FI_COMPLETION;
               });
+    TrafficHooks h;
+    h.read = [](Reading& r) {
+        for (std::size_t i = r.entries.size(); i-- > 0;) {
+            const Post* const p = posted_with(r.entries[i].op_context);
+            if (p == nullptr || p->kind != Kind::Compare || !p->message) continue;
+            r.entries.erase(r.entries.begin() + static_cast<std::ptrdiff_t>(i));
+            r.from.erase(r.from.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+        if (r.ret > 0 && r.entries.empty()) r.ret = -FI_EAGAIN;
+    };
+    row.add("compare-mute", "tells nothing of a comparison that is posted as a message", {"cq.entry.comes"}, h);
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // See novelty.h.
 #include "conformance/run/novelty.h"
 
+#include <algorithm>
+#include <array>
+
 #include "model/spec/clause.h"
 
 namespace selvage::conformance {
@@ -110,6 +113,13 @@ bool alike(const Because& a, const Because& b) {
                (e.field == Field::call_count && e.relation == Relation::AtLeast && e.expected == 1);
     };
     return refused(a) && refused(b);
+}
+
+bool selects(Clause clause) {
+    constexpr std::array kOnes = {Clause::msg_completion_selected, Clause::tagged_completion_selected,
+                                  Clause::rma_completion_selected, Clause::atomic_completion_selected,
+                                  Clause::endpoint_op_flags_defaults};
+    return std::ranges::find(kOnes, clause) != kOnes.end();
 }
 
 }  // namespace selvage::conformance

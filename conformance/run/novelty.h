@@ -46,4 +46,7 @@ std::string signature(const model::Because& because, const Case& shown, bool int
 /// True if two broken links are of one kind: shrinking may turn the one into the other.
 bool alike(const model::Because& a, const model::Because& b);
 
+/// True if a clause says that an entry comes because FI_COMPLETION asked for it.
+bool selects(model::Clause clause);
+
 }  // namespace selvage::conformance

@@ -93,7 +93,7 @@ std::vector<Because> Repeater::trial(const Case& c) {
         shown_ = known->second;
         if (is_new && shown_.ran && !shown_.hasty) tried_.insert(*known);
     }
-    return pick(shown_.broken, seen_->because.front());
+    return pick(shown_.broken, expected_);
 }
 
 std::vector<Because> Repeater::counted_trial(const Case& c) {
@@ -137,6 +137,7 @@ std::vector<Because> Repeater::each_time(const Case& c) {
 }
 
 Repeated Repeater::at_times(const Sighting& seen) {
+    expected_ = seen.because.front();
     Case with = seen.shown;
     if (!seen.history.empty()) with.before = seen.history;
     Repeated out{with, seen.because, {}, Loss::None};
@@ -186,8 +187,26 @@ void Repeater::in_one_area(Reduced& r) {
     }
 }
 
+// An entry that is missing although every completion is reported is not missing because it was selected.  Whether it is
+// that of the same operation is looked at where the case is small.  That, too, takes no time that may be lacking.
+void Repeater::in_no_selection(Reduced& r) {
+    if (r.because.empty() || !selects(r.because.front().clause)) return;
+    const auto concerned = [](const Because& b) { return b.evidence.observed.operations; };
+    Case all = r.minimal;
+    all.sequence = without_selection(std::move(all.sequence));
+    const Because selected = std::exchange(expected_, Because{.clause = Clause::cq_entry_comes, .evidence = {}});
+    auto because = trial(all);
+    if (because.empty() || concerned(because.front()) != concerned(selected)) {
+        expected_ = selected;
+        return;
+    }
+    r.minimal = std::move(all);
+    r.because = std::move(because);
+    r.loss = shown_.loss;
+}
+
 Reduced Repeater::reduce(const Sighting& seen, std::chrono::nanoseconds left) {
-    seen_ = &seen;
+    expected_ = seen.because.front();
     remembers_ = true;
     tries_ = {.shown = seen.hasty ? 0U : 1U, .of = seen.hasty ? 0U : 1U};
     Worker& worker = worker_of(context_.library());
@@ -204,6 +223,7 @@ Reduced Repeater::reduce(const Sighting& seen, std::chrono::nanoseconds left) {
     in_one_area(out);
     out.minimal = out.shown;
     if (!out.because.empty() && !context_.plan().first) make_smaller(out, left);
+    in_no_selection(out);
     out.tries = tries_;
     remembers_ = false;
     worker.set_quick(false);
@@ -212,7 +232,7 @@ Reduced Repeater::reduce(const Sighting& seen, std::chrono::nanoseconds left) {
 }
 
 Repeated Repeater::each_time(const Sighting& seen, const Reduced& reduced) {
-    seen_ = &seen;
+    expected_ = reduced.because.empty() ? seen.because.front() : reduced.because.front();
     tries_ = reduced.tries;
     Worker& worker = worker_of(context_.library());
     worker.set_patient(true);

@@ -91,13 +91,14 @@ private:
     bool take(Reduced& r, Case c);
     void in_one_process(Reduced& r);
     void in_one_area(Reduced& r);
+    void in_no_selection(Reduced& r);
     void make_smaller(Reduced& r, std::chrono::nanoseconds left);
     std::vector<model::Because> each_time(const Case& c);
     Repeated at_times(const Sighting& seen);
 
     TestContext& context_;
     std::function<void()> alive_;
-    const Sighting* seen_ = nullptr;
+    model::Because expected_;  ///< that a trial looks for
     Tries tries_;
     Shown shown_;             ///< by the last trial
     bool remembers_ = false;  ///< what was run is not run again

@@ -185,6 +185,14 @@ TransferSequence of_one_area(TransferSequence sequence, bool (*area)(const Opera
     return sequence;
 }
 
+TransferSequence without_selection(TransferSequence sequence) {
+    sequence.selective_transmit = sequence.selective_receive = false;
+    sequence.transmit_flags &= ~FI_COMPLETION;
+    sequence.receive_flags &= ~FI_COMPLETION;
+    for (Operation& o : sequence.operations) o.flags &= ~FI_COMPLETION;
+    return sequence;
+}
+
 bool shrink_sequence(const Best& best, const Attempt& attempt) {
     bool any = shrink_before(best, attempt);
     any |= drop_operations(best, attempt);

@@ -18,4 +18,7 @@ bool drop_operation(TransferSequence& sequence, std::size_t index);
 /// An exchange without the operations of other areas.  @param area says whether one is of the area
 TransferSequence of_one_area(TransferSequence sequence, bool (*area)(const model::Operation&));
 
+/// An exchange in which every operation reports its completion, and none asks for that by FI_COMPLETION.
+TransferSequence without_selection(TransferSequence sequence);
+
 }  // namespace selvage::conformance

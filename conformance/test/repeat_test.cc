@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "conformance/case/case_text.h"
 #include "conformance/drive/transfer/worker.h"
@@ -416,6 +417,24 @@ TEST(History, EndsWithTheProcessBehindAnAtomicThatIsDenied) {
     EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
     for (const Deviation& d : read_report(folder.path("r.json")).deviations)
         EXPECT_EQ(model::clause_text(d.clause).id, "atomic.valid.unsupported") << print_case(d.shown_by);
+}
+
+// What is missing without selective completion as well is not missing because of it.
+TEST(SelectedCompletion, IsNotWhatIsMissingWhereAllAreReportedAndOneIsLost) {
+    const auto clauses_of = [](const std::string& name) {
+        const Folder folder;
+        const Ran ran =
+            run_tool({"check", "--no-compiler", "--library", mutant(name), "--provider", "shm", "--clause", "atomic",
+                      "--clause", "cq.entry.comes", "--cases", "4000", "--report", folder.path("r.json")},
+                     {"GTEST_FILTER=traffic.*"});
+        EXPECT_EQ(ran.status, 1) << ran.out << ran.err;
+        std::set<std::string> out;
+        for (const Deviation& d : read_report(folder.path("r.json")).deviations)
+            out.emplace(model::clause_text(d.clause).id);
+        return out;
+    };
+    EXPECT_EQ(clauses_of("compare-mute"), std::set<std::string>{"cq.entry.comes"});
+    EXPECT_EQ(clauses_of("atomic-mute").count("atomic.completion.selected"), 1U);
 }
 
 TEST(Intermittent, IsReportedWithItsCountsAndFailsTheRun) {
