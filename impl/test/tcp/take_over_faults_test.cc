@@ -15,6 +15,7 @@
 namespace selvage::impl::test {
 namespace {
 
+#ifndef SELVAGE_SANITIZED  // whose run-times map memory for themselves
 // No more memory than the process has, and less than a peer's copies take.
 class NoMemory {
 public:
@@ -47,7 +48,6 @@ void progress_for(Victim& victim, int milliseconds) {
         {&victim}, [] { return false; }, milliseconds);
 }
 
-#ifndef SELVAGE_SANITIZED  // whose run-times map memory for themselves
 TEST(TcpTakeOver, WithoutMemoryForCopiesNothingIsCounted) {
     Liar liar;
     Raw rail(liar.victim);
