@@ -183,6 +183,10 @@ void add_updates(const Row& row) {
                   if (is_atomic(p)) p.flags &= ~FI_COMPLETION;
               });
     TrafficHooks h;
+    h.post = [](Post& p) {
+        remember(p);
+        return go(p);
+    };
     h.read = [](Reading& r) {
         for (std::size_t i = r.entries.size(); i-- > 0;) {
             const Post* const p = posted_with(r.entries[i].op_context);

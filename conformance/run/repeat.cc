@@ -194,10 +194,10 @@ void Repeater::in_no_selection(Reduced& r) {
     const auto concerned = [](const Because& b) { return b.evidence.observed.operations; };
     Case all = r.minimal;
     all.sequence = without_selection(std::move(all.sequence));
-    const Because selected = std::exchange(expected_, Because{.clause = Clause::cq_entry_comes, .evidence = {}});
+    Because selected = std::exchange(expected_, Because{.clause = Clause::cq_entry_comes, .evidence = {}});
     auto because = trial(all);
-    if (because.empty() || concerned(because.front()) != concerned(selected)) {
-        expected_ = selected;
+    if (because.empty() || concerned(because.front()) != concerned(r.because.front())) {
+        expected_ = std::move(selected);
         return;
     }
     r.minimal = std::move(all);
