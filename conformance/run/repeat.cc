@@ -122,7 +122,12 @@ void Repeater::make_smaller(Reduced& r, std::chrono::nanoseconds left) {
         r.loss = shown_.loss;
         return true;
     };
-    r.minimal = shrink(r.shown, still_shows, kBudget);
+    // What is learnt of a loss is looked for in later cases, so that one is made as small as it can be; so is what
+    // another clause may be charged with in the end (in_no_selection).
+    const auto is_known = [&](const Case& c) {
+        return r.loss == Loss::None && !selects(r.because.front().clause) && is_known_(r.because.front(), c);
+    };
+    r.minimal = shrink_transfers(r.shown, still_shows, is_known, kBudget);
     r.spent = watch.spent();
 }
 

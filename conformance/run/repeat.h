@@ -56,6 +56,10 @@ class Repeater {
 public:
     /// @param alive called ahead of each trial.
     Repeater(TestContext& context, std::function<void()> alive) : context_(context), alive_(std::move(alive)) {}
+    /// True if nothing would be reported of a case that was made smaller, as it is like a known finding.
+    using IsKnown = std::function<bool(const model::Because& because, const Case& shown)>;
+    /// What is known to be so is made smaller no further than that it can be told.  Nothing is, at first.
+    void set_known(IsKnown is_known) { is_known_ = std::move(is_known); }
     /// What a case showed when it was run alone.
     struct Shown {
         std::vector<model::Because> broken;
@@ -98,6 +102,7 @@ private:
 
     TestContext& context_;
     std::function<void()> alive_;
+    IsKnown is_known_ = [](const model::Because&, const Case&) { return false; };
     model::Because expected_;  ///< that a trial looks for
     Tries tries_;
     Shown shown_;             ///< by the last trial

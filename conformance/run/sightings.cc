@@ -26,7 +26,10 @@ Sightings::Sightings(TestContext& context, Reporter& reporter, std::function<voi
       repeater_(context, std::move(alive)),
       reductions_(kReductions,
                   [this](const TrialQueue::Group& group, Channel& channel) {
-                      send_reduced(context_, group, kShrinkTime - shrinking_, tried_, channel);
+                      const auto is_known = [this](const Because& because, const Case& shown) {
+                          return reporter_.novelty().is_known(because.clause, signature(because, shown));
+                      };
+                      send_reduced(context_, group, kShrinkTime - shrinking_, tried_, is_known, channel);
                   }),
       confirmations_(kConfirmations, [this](const TrialQueue::Group& group, Channel& channel) {
           send_confirmed(context_, group, channel);

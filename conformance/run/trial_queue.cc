@@ -120,11 +120,12 @@ void send_one_reduced(Worker& worker, Repeater& repeater, const Candidate& candi
 }  // namespace
 
 void send_reduced(TestContext& context, const TrialQueue::Group& group, std::chrono::nanoseconds left,
-                  const Repeater::Memory& known, Channel& channel) {
+                  const Repeater::Memory& known, Repeater::IsKnown is_known, Channel& channel) {
     Worker& worker = worker_of(context.library());
     worker.detach();
     Repeater repeater(context, [&channel] { channel.doing(1); });
     repeater.remember(known);
+    repeater.set_known(std::move(is_known));
     for (const Candidate& c : group) {
         send_one_reduced(worker, repeater, c, left, channel);
         end_result(channel);

@@ -72,8 +72,9 @@ void end_result(Channel& channel);
 /// In the process of a group: makes sightings smaller, and sends what came of each.
 /// @param left time for that.
 /// @param known what groups before it have tried.
+/// @param is_known what they have found.
 void send_reduced(TestContext& context, const TrialQueue::Group& group, std::chrono::nanoseconds left,
-                  const Repeater::Memory& known, Channel& channel);
+                  const Repeater::Memory& known, Repeater::IsKnown is_known, Channel& channel);
 /// What came of it.  If nothing is to be read, the sighting did not show again.
 /// @param experience receives what its worker has learnt of the library.
 /// @param known receives what was tried for it.

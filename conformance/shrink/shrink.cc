@@ -223,7 +223,22 @@ bool shrink_string(Shrinker& s) {
     return any;
 }
 
+void shrink_transfer(Shrinker& s, const StillShows& is_known) {
+    const auto best = [&s]() -> const Case& { return s.best(); };
+    const auto attempt = [&s](const Case& c) { return s.attempt(c); };
+    while (!s.spent() && shrink_outline(best, attempt)) continue;
+    if (is_known(s.best())) return;
+    shrink_at_once(best, attempt);
+    while (!s.spent() && shrink_sequence(best, attempt)) continue;
+}
+
 }  // namespace
+
+Case shrink_transfers(Case start, const StillShows& still_shows, const StillShows& is_known, std::size_t budget) {
+    Shrinker s(std::move(start), still_shows, budget);
+    shrink_transfer(s, is_known);
+    return s.best();
+}
 
 Case shrink(Case start, const StillShows& still_shows, std::size_t budget, std::size_t* trials) {
     Shrinker s(std::move(start), still_shows, budget);
@@ -231,8 +246,8 @@ Case shrink(Case start, const StillShows& still_shows, std::size_t budget, std::
     const Case::Kind kind = s.best().kind;
     if (kind == Case::Kind::Call || kind == Case::Kind::Pair) name_provider(s);
     if (kind == Case::Kind::Traffic) {
-        const auto attempt = [&s](const Case& c) { return s.attempt(c); };
-        while (any && !s.spent()) any = shrink_sequence([&s]() -> const Case& { return s.best(); }, attempt);
+        shrink_transfer(s, [](const Case&) { return false; });
+        any = false;
     }
     if (kind == Case::Kind::Group) {
         const auto attempt = [&s](const Case& c) { return s.attempt(c); };

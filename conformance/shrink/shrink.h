@@ -18,4 +18,9 @@ using StillShows = std::function<bool(const Case&)>;
 /// @param trials if not null, receives how many were made.
 Case shrink(Case start, const StillShows& still_shows, std::size_t budget = 5000, std::size_t* trials = nullptr);
 
+/// The same for a transfer sequence.
+/// @param is_known asked once nothing more can be dropped that tells one finding from another (novelty.h): true if the
+///        case need not become smaller, as nothing would be reported of it.
+Case shrink_transfers(Case start, const StillShows& still_shows, const StillShows& is_known, std::size_t budget);
+
 }  // namespace selvage::conformance

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <span>
+#include <vector>
 
 namespace selvage::conformance {
 namespace {
@@ -105,18 +108,44 @@ bool shrink_before(const Best& best, const Attempt& attempt) {
     return any;
 }
 
-bool shrink_setup(const Best& best, const Attempt& attempt) {
+using Edit = std::function<void(TransferSequence&)>;
+
+// All of them at once, and where that fails each half: most cases need none of what they lose.
+void edit_by_halves(const Best& best, const Attempt& attempt, std::span<const Edit> edits) {
+    const auto changes = [&best](const Edit& edit) {
+        TransferSequence e = best().sequence;
+        edit(e);
+        return !(e == best().sequence);
+    };
+    std::vector<Edit> useful;
+    std::ranges::copy_if(edits, std::back_inserter(useful), changes);
+    const auto all_at_once = [&useful](TransferSequence& e) {
+        for (const Edit& edit : useful) edit(e);
+    };
+    if (edited(best, attempt, all_at_once) || useful.size() < 2) return;
+    const std::span<const Edit> all(useful);
+    edit_by_halves(best, attempt, all.first(all.size() / 2));
+    edit_by_halves(best, attempt, all.subspan(all.size() / 2));
+}
+
+bool edit_one_by_one(const Best& best, const Attempt& attempt, std::span<const Edit> edits) {
     bool any = false;
-    const auto try_edit = [&](auto edit) { any |= edited(best, attempt, edit); };
-    try_edit([](TransferSequence& e) { e.counters = false; });
-    try_edit([](TransferSequence& e) { e.selective_transmit = false; });
-    try_edit([](TransferSequence& e) { e.selective_receive = false; });
-    try_edit([](TransferSequence& e) { e.transmit_flags = 0; });
-    try_edit([](TransferSequence& e) { e.receive_flags = 0; });
-    try_edit([](TransferSequence& e) { e.min_multi_recv = 0; });
-    try_edit([](TransferSequence& e) { e.queue_size = 0; });
-    try_edit([](TransferSequence& e) { e.format = FI_CQ_FORMAT_TAGGED; });
+    for (const Edit& edit : edits) any |= edited(best, attempt, edit);
     return any;
+}
+
+const std::vector<Edit>& plain_setup() {
+    static const std::vector<Edit> edits = {
+        [](TransferSequence& e) { e.counters = false; },
+        [](TransferSequence& e) { e.selective_transmit = false; },
+        [](TransferSequence& e) { e.selective_receive = false; },
+        [](TransferSequence& e) { e.transmit_flags = 0; },
+        [](TransferSequence& e) { e.receive_flags = 0; },
+        [](TransferSequence& e) { e.min_multi_recv = 0; },
+        [](TransferSequence& e) { e.queue_size = 0; },
+        [](TransferSequence& e) { e.format = FI_CQ_FORMAT_TAGGED; },
+    };
+    return edits;
 }
 
 // Both sides of a message become smaller together, so that what fitted goes on fitting.
@@ -133,35 +162,47 @@ bool shrink_lengths(const Best& best, const Attempt& attempt) {
     return any;
 }
 
-bool shrink_operation(const Best& best, const Attempt& attempt, std::size_t i) {
+bool shrink_flags(const Best& best, const Attempt& attempt, std::size_t i) {
     bool any = false;
-    const auto try_edit = [&](auto edit) {
-        any |= edited(best, attempt, [&](TransferSequence& e) { edit(e.operations[i]); });
-    };
-    const Operation plain;
     for (unsigned bit = 0; bit < 64; ++bit) {
-        if ((best().sequence.operations[i].flags >> bit & 1) != 0)
-            try_edit([bit](Operation& o) { o.flags &= ~(std::uint64_t{1} << bit); });
-    }
-    try_edit([&](Operation& o) {
-        if (o.flags == 0 && !o.deferred) o.form = CallForm::Plain;
-    });
-    try_edit([](Operation& o) { o.pieces = 1; });
-    try_edit([](Operation& o) { o.target_pieces = 1; });
-    try_edit([](Operation& o) { o.data = 0; });
-    try_edit([](Operation& o) { o.tag = 0; });
-    try_edit([](Operation& o) { o.ignore = 0; });
-    try_edit([](Operation& o) { o.from_any = true; });
-    try_edit([](Operation& o) { o.from_other = false; });
-    try_edit([](Operation& o) { o.offset = 0; });
-    try_edit([](Operation& o) { o.bad_key = false; });
-    try_edit([&](Operation& o) { o.region_access = plain.region_access; });
-    try_edit([](Operation& o) { o.count = std::min<std::uint64_t>(o.count, 1); });
-    try_edit([](Operation& o) { o.threshold = std::min<std::uint64_t>(o.threshold, 1); });
-    for (const std::uint64_t length : kLengths) {
-        if (length < best().sequence.operations[i].length) try_edit([length](Operation& o) { o.length = length; });
+        if ((best().sequence.operations[i].flags >> bit & 1) == 0) continue;
+        any |= edited(best, attempt,
+                      [i, bit](TransferSequence& e) { e.operations[i].flags &= ~(std::uint64_t{1} << bit); });
     }
     return any;
+}
+
+bool shrink_length(const Best& best, const Attempt& attempt, std::size_t i) {
+    for (const std::uint64_t length : kLengths) {
+        if (length >= best().sequence.operations[i].length) return false;
+        if (edited(best, attempt, [i, length](TransferSequence& e) { e.operations[i].length = length; })) return true;
+    }
+    return false;
+}
+
+// What is not plain about the operations, one after the other.
+std::vector<Edit> plain_operations(std::size_t count) {
+    constexpr std::array edits = {
+        +[](Operation& o) {
+            if (o.flags == 0 && !o.deferred) o.form = CallForm::Plain;
+        },
+        +[](Operation& o) { o.pieces = 1; },
+        +[](Operation& o) { o.target_pieces = 1; },
+        +[](Operation& o) { o.data = 0; },
+        +[](Operation& o) { o.tag = 0; },
+        +[](Operation& o) { o.ignore = 0; },
+        +[](Operation& o) { o.from_any = true; },
+        +[](Operation& o) { o.from_other = false; },
+        +[](Operation& o) { o.offset = 0; },
+        +[](Operation& o) { o.bad_key = false; },
+        +[](Operation& o) { o.region_access = Operation{}.region_access; },
+        +[](Operation& o) { o.count = std::min<std::uint64_t>(o.count, 1); },
+        +[](Operation& o) { o.threshold = std::min<std::uint64_t>(o.threshold, 1); },
+    };
+    std::vector<Edit> out;
+    for (std::size_t i = 0; i < count; ++i)
+        for (const auto edit : edits) out.push_back([i, edit](TransferSequence& e) { edit(e.operations[i]); });
+    return out;
 }
 
 }  // namespace
@@ -193,12 +234,24 @@ TransferSequence without_selection(TransferSequence sequence) {
     return sequence;
 }
 
-bool shrink_sequence(const Best& best, const Attempt& attempt) {
+bool shrink_outline(const Best& best, const Attempt& attempt) {
     bool any = shrink_before(best, attempt);
     any |= drop_operations(best, attempt);
-    any |= shrink_setup(best, attempt);
+    for (std::size_t i = 0; i < best().sequence.operations.size(); ++i) any |= shrink_flags(best, attempt, i);
+    return any;
+}
+
+void shrink_at_once(const Best& best, const Attempt& attempt) {
+    edit_by_halves(best, attempt, plain_setup());
+    edit_by_halves(best, attempt, plain_operations(best().sequence.operations.size()));
+}
+
+bool shrink_sequence(const Best& best, const Attempt& attempt) {
+    bool any = shrink_outline(best, attempt);
+    any |= edit_one_by_one(best, attempt, plain_setup());
     any |= shrink_lengths(best, attempt);
-    for (std::size_t i = 0; i < best().sequence.operations.size(); ++i) any |= shrink_operation(best, attempt, i);
+    any |= edit_one_by_one(best, attempt, plain_operations(best().sequence.operations.size()));
+    for (std::size_t i = 0; i < best().sequence.operations.size(); ++i) any |= shrink_length(best, attempt, i);
     return any;
 }
 

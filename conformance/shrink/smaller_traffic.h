@@ -12,6 +12,14 @@ namespace selvage::conformance {
 /// One round of attempts on the best case so far.  @return true if any was taken.
 bool shrink_sequence(const std::function<const Case&()>& best, const std::function<bool(const Case&)>& attempt);
 
+/// The same for what tells one finding from another (novelty.h): what the pair carries first, operations, and their
+/// flags.
+bool shrink_outline(const std::function<const Case&()>& best, const std::function<bool(const Case&)>& attempt);
+
+/// Takes away much at a time of what the set-up and the operations have that is not plain: few trials where little of
+/// it is needed.  It leaves more than shrink_sequence() does.
+void shrink_at_once(const std::function<const Case&()>& best, const std::function<bool(const Case&)>& attempt);
+
 /// An exchange without operation `index`; references to later ones move.  @return false if another needs it.
 bool drop_operation(TransferSequence& sequence, std::size_t index);
 

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
+
 #include "model/value/field.h"
 
 namespace selvage::conformance {
@@ -269,6 +271,80 @@ RC_GTEST_PROP(Shrink, LeavesNoActionThatCouldBeDropped, ()) {
         RC_ASSERT(std::any_of(out.actions.begin(), out.actions.end(),
                               [&](const Action& b) { return b.verb == Verb::Close && b.object == object; }));
     }
+}
+
+// A message with much about it that is not plain, on a set-up that is not, and others around it.
+Case transfer_case() {
+    Case c;
+    c.kind = Case::Kind::Traffic;
+    c.sequence.counters = c.sequence.selective_transmit = c.sequence.selective_receive = true;
+    c.sequence.queue_size = 64;
+    for (std::uint64_t i = 0; i < 4; ++i) {
+        Operation o;
+        o.what = i % 2 == 0 ? Transfer::TaggedRecv : Transfer::TaggedSend;
+        o.side = i % 2 == 0 ? Side::B : Side::A;
+        o.form = CallForm::Message;
+        o.flags = 1 << 3;
+        o.length = 64, o.tag = 7, o.pieces = 2, o.data = 9;
+        c.sequence.operations.push_back(o);
+    }
+    return c;
+}
+
+bool sends(const Case& c) {
+    return std::ranges::any_of(c.sequence.operations,
+                               [](const Operation& o) { return o.what == Transfer::TaggedSend; });
+}
+
+TEST(TransferShrink, EndsWhereTheFindingIsKnown) {
+    std::vector<Case> told;
+    const auto known = [&told](const Case& c) {
+        told.push_back(c);
+        return true;
+    };
+    const Case out = shrink_transfers(transfer_case(), sends, known, 400);
+    ASSERT_EQ(out.sequence.operations.size(), 1U);
+    EXPECT_EQ(out.sequence.operations[0].flags, 0U);
+    EXPECT_EQ(out.sequence.operations[0].tag, 7U) << "which tells no finding from another";
+    EXPECT_EQ(told, std::vector<Case>{out}) << "once, of what tells it from others";
+}
+
+TEST(TransferShrink, TakesAwayMuchAtATime) {
+    const auto unknown = [](const Case&) { return false; };
+    std::size_t taken = 0;
+    const auto shows = [&](const Case& c) {
+        taken += sends(c) ? 1U : 0U;
+        return sends(c);
+    };
+    const Case out = shrink_transfers(transfer_case(), shows, unknown, 400);
+    EXPECT_FALSE(out.sequence.counters || out.sequence.selective_transmit || out.sequence.selective_receive);
+    EXPECT_EQ(out.sequence.queue_size, 0U);
+    ASSERT_EQ(out.sequence.operations.size(), 1U);
+    EXPECT_EQ(out.sequence.operations[0].tag + out.sequence.operations[0].data, 0U);
+    // Four of a set-up and four of an operation go in one trial each.
+    EXPECT_LE(taken, 6U);
+}
+
+// Of what is needed nothing goes, and of the rest everything.
+RC_GTEST_PROP(TransferShrink, LeavesWhatIsNeededAlone, ()) {
+    const bool counters = *rc::gen::arbitrary<bool>(), tag = *rc::gen::arbitrary<bool>();
+    const bool pieces = *rc::gen::arbitrary<bool>(), selective = *rc::gen::arbitrary<bool>();
+    const auto shows = [&](const Case& c) {
+        return std::ranges::any_of(c.sequence.operations, [&](const Operation& o) {
+            return o.what == Transfer::TaggedSend && (!counters || c.sequence.counters) && (!tag || o.tag == 7) &&
+                   (!pieces || o.pieces == 2) && (!selective || c.sequence.selective_receive);
+        });
+    };
+    const Case out = shrink_transfers(
+        transfer_case(), shows, [](const Case&) { return false; }, 400);
+    RC_ASSERT(out.sequence.operations.size() == 1U);
+    const Operation& o = out.sequence.operations[0];
+    RC_ASSERT(out.sequence.counters == counters);
+    RC_ASSERT(out.sequence.selective_receive == selective);
+    RC_ASSERT(!out.sequence.selective_transmit);
+    RC_ASSERT((o.tag == 7) == tag);
+    RC_ASSERT((o.pieces == 2) == pieces);
+    RC_ASSERT(o.data == 0U);
 }
 
 }  // namespace

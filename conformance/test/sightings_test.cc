@@ -312,6 +312,31 @@ protected:
     std::string note_ = "did not begin";
 };
 
+// Makes a sighting smaller that is like a known finding, and then as if it were none.
+class ReducesWhatIsKnown : public ReducesTwice {
+public:
+    bool make(TestContext& context, std::uint64_t, Case&) override {
+        Sighting seen;
+        if (!see(context, seen)) return false;
+        const auto runs_of = [&](bool known) {
+            int runs = 0;
+            Repeater repeater(context, [&runs] { ++runs; });
+            repeater.set_known([known](const model::Because&, const Case&) { return known; });
+            const Reduced r = repeater.reduce(seen);
+            outline_ = outline_.empty() || outline_ == signature(r.because.front(), r.minimal)
+                           ? signature(r.because.front(), r.minimal)
+                           : "another finding";
+            return runs;
+        };
+        note_ = runs_of(true) < runs_of(false) ? "fewer trials" : "as many trials";
+        if (outline_ == "another finding") note_ += ", " + outline_;
+        return false;
+    }
+
+private:
+    std::string outline_;
+};
+
 std::vector<std::string> notes_of(Property& property) {
     Plan plan;
     plan.library = kLibrary;
@@ -330,7 +355,8 @@ public:
         if (!see(context, group.front().sighting)) return false;
         Repeater::Memory known;
         TrialQueue queue(1, [&](const TrialQueue::Group& g, Channel& channel) {
-            send_reduced(context, g, kShrinkTime, known, channel);
+            send_reduced(
+                context, g, kShrinkTime, known, [](const model::Because&, const Case&) { return false; }, channel);
         });
         std::size_t tried[2];
         Reduced made[2];
@@ -367,6 +393,11 @@ private:
 TEST(Sightings, WhatWasTriedInOneProcessIsNotTriedInTheNext) {
     ReducesInTwoProcesses property;
     EXPECT_EQ(notes_of(property), std::vector<std::string>{"traffic: 0 more"});
+}
+
+TEST(Sightings, WhatIsKnownIsMadeSmallerOnlyUntilItCanBeTold) {
+    ReducesWhatIsKnown property;
+    EXPECT_EQ(notes_of(property), std::vector<std::string>{"traffic: fewer trials"});
 }
 
 TEST(Sightings, WhatWasRunForOnePromiseIsKnownForAnotherButNotWhenItIsConfirmed) {
