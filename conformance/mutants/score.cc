@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -120,9 +121,8 @@ Findings read_findings(const std::string& report) {
     return out;
 }
 
-// The declared profile of the clean library, changed as the mutant says; empty on failure.
-std::string declare(const Workshop& workshop, const Mutant& m) {
-    const auto path = workshop.file(m.name + ".toml");
+// The declared profile of the clean library, changed as the mutant says, in a file of this path; empty on failure.
+std::string declare(const std::string& path, const Mutant& m) {
     if (run({tool(), "profile", "--library", library("clean"), "--provider",
              m.provider.substr(0, m.provider.find(';'))},
             "", path) != 0)
@@ -171,7 +171,7 @@ Checked check(const Workshop& workshop, const std::string& name, const Mutant& h
         if (!how.clauses.empty()) arguments.emplace_back("--first");
     }
     if (how.declared) {
-        const auto profile = declare(workshop, how);
+        const auto profile = declare(workshop.file(base + ".toml"), how);
         if (profile.empty()) return {{}, "no profile"};
         arguments.insert(arguments.end(), {"--profile", profile});
     }
@@ -184,29 +184,38 @@ Checked check(const Workshop& workshop, const std::string& name, const Mutant& h
 
 unsigned processes_of(const Mutant& m) { return is_apart(m.name) ? 2 : 1; }
 
-// What the clean library shows under the same conditions; asked once for each.
+// What the clean library shows under the same conditions; run once for each.
 class Clean {
 public:
     explicit Clean(const Workshop& workshop) : workshop_(workshop) {}
     const Findings& under(const Mutant& m) {
-        const auto key = m.property + "." + m.provider + "." + std::to_string(m.cases) + (m.declared ? "+" : "-") +
-                         std::to_string(processes_of(m));
-        {
-            const std::lock_guard guard(lock_);
-            if (const auto it = known_.find(key); it != known_.end()) return it->second;
-        }
-        Mutant plainly = m;
-        plainly.clauses.clear();   // and of all clauses
-        plainly.replaced.clear();  // the clean library is judged by its own profile
-        Findings found = check(workshop_, "clean", plainly, processes_of(m)).findings;
-        const std::lock_guard guard(lock_);
-        return known_.emplace(key, std::move(found)).first->second;
+        Shown& shown = at(conditions_of(m));
+        std::call_once(shown.run, [&] {
+            Mutant plainly = m;
+            plainly.clauses.clear();   // and of all clauses
+            plainly.replaced.clear();  // the clean library is judged by its own profile
+            shown.findings = check(workshop_, "clean", plainly, processes_of(m)).findings;
+        });
+        return shown.findings;
+    }
+    static std::string conditions_of(const Mutant& m) {
+        return m.property + "." + m.provider + "." + std::to_string(m.cases) + (m.declared ? "+" : "-") +
+               std::to_string(processes_of(m));
     }
 
 private:
+    struct Shown {
+        std::once_flag run;
+        Findings findings;
+    };
+    Shown& at(const std::string& conditions) {
+        const std::lock_guard guard(lock_);
+        return shown_[conditions];
+    }
+
     const Workshop& workshop_;
     std::mutex lock_;
-    std::map<std::string, Findings> known_;  // guarded by lock_; entries stay where they are
+    std::map<std::string, Shown> shown_;  // guarded by lock_; entries stay where they are
 };
 
 Outcome judge(const Workshop& workshop, Clean& clean, const Mutant& m) {
@@ -263,18 +272,38 @@ std::string joined(const std::vector<std::string>& words) {
     return out;
 }
 
-// The clean library breaks nothing by a transfer, or in a group, under the conditions that mutants of these are tried
-// in.
+// Mutants of transfers and groups, one for each of the conditions that these are tried in.
+std::vector<const Mutant*> conditions(const std::vector<const Mutant*>& mutants) {
+    std::vector<const Mutant*> out;
+    std::set<std::string> seen;
+    for (const Mutant* m : mutants) {
+        const bool counts = m->property == "traffic" || m->property == "groups";
+        if (counts && seen.insert(Clean::conditions_of(*m)).second) out.push_back(m);
+    }
+    return out;
+}
+
+// The clean library breaks nothing under any of them.
 std::size_t tell_clean(Clean& clean, const std::vector<const Mutant*>& mutants) {
     std::set<Deviation> all;
     for (const Mutant* m : mutants) {
-        if (m->property != "traffic" && m->property != "groups") continue;
         const Findings& found = clean.under(*m);
         all.insert(found.begin(), found.end());
     }
     for (const Deviation& d : all)
         std::printf("UNSOUND   clean                            %s: %s\n", d.clause.c_str(), d.summary.c_str());
     return all.size();
+}
+
+// Calls `work` with each index below `count`, so many at a time, in their order.
+void share_out(unsigned jobs, std::size_t count, const std::function<void(std::size_t)>& work) {
+    std::atomic<std::size_t> next{0};
+    const auto take = [&] {
+        for (std::size_t i = next++; i < count; i = next++) work(i);
+    };
+    std::vector<std::thread> workers;
+    for (unsigned i = 0; i < jobs; ++i) workers.emplace_back(take);
+    for (auto& w : workers) w.join();
 }
 
 int score(unsigned jobs, std::size_t every, const std::vector<std::string>& names) {
@@ -287,13 +316,15 @@ int score(unsigned jobs, std::size_t every, const std::vector<std::string>& name
     const Workshop workshop;
     Clean clean(workshop);
     std::vector<Outcome> outcomes(mutants.size());
-    std::atomic<std::size_t> next{0};  // the mutant that the next free worker takes
-    const auto work = [&] {
-        for (std::size_t i = next++; i < mutants.size(); i = next++) outcomes[i] = judge(workshop, clean, *mutants[i]);
-    };
-    std::vector<std::thread> workers;
-    for (unsigned i = 0; i < jobs; ++i) workers.emplace_back(work);
-    for (auto& w : workers) w.join();
+    // The clean library first: it is tried to the end of all cases, and nothing else is left for the other processors
+    // when its turn is last.
+    const auto plain = conditions(mutants);
+    share_out(jobs, plain.size() + mutants.size(), [&](std::size_t i) {
+        if (i < plain.size())
+            clean.under(*plain[i]);
+        else
+            outcomes[i - plain.size()] = judge(workshop, clean, *mutants[i - plain.size()]);
+    });
     std::size_t detected = 0;
     for (std::size_t i = 0; i < mutants.size(); ++i) {
         const Mutant& m = *mutants[i];
@@ -303,7 +334,7 @@ int score(unsigned jobs, std::size_t every, const std::vector<std::string>& name
                     m.property.c_str(),
                     o.detected ? o.by.c_str() : (joined(m.clauses) + "  (" + o.others + ")").c_str());
     }
-    const std::size_t unsound = tell_clean(clean, mutants);
+    const std::size_t unsound = tell_clean(clean, plain);
     std::printf("mutants detected: %zu of %zu  (%.0f s)\n", detected, mutants.size(),
                 std::chrono::duration<double>(Clock::now() - began).count());
     return detected == mutants.size() && unsound == 0 ? 0 : 1;
