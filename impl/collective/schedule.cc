@@ -177,7 +177,9 @@ Algorithm choose(const Shape& shape) {
         case FI_BROADCAST:
             if (few && !shape.in_memory && shape.unit >= kChain) return Algorithm::Chain;
             if (few && shape.in_memory && shape.unit <= kShortBroadcast) return Algorithm::Linear;
-            return crowd && shape.unit >= kLongBroadcast ? Algorithm::ScatterRing : Algorithm::Binomial;
+            if (crowd && shape.unit >= kLongBroadcast) return Algorithm::ScatterRing;
+            return few && !shape.in_memory && shape.members > 4 && shape.unit <= kShortBroadcast ? Algorithm::Binary
+                                                                                                 : Algorithm::Binomial;
         case FI_REDUCE:
             return Algorithm::Binomial;
         case FI_ALLREDUCE:

@@ -17,6 +17,7 @@ namespace selvage::impl {
 enum class Algorithm : uint8_t {
     Dissemination,      // barrier: to and from members at distances 1, 2, 4, ...
     Binomial,           // broadcast, reduce: down or up a tree
+    Binary,             // broadcast: down a tree of two below each member
     Chain,              // broadcast: segments from each member to the next, one behind the other
     ScatterRing,        // broadcast: parts down a tree, then around a ring
     RecursiveDoubling,  // allreduce: with partners at distances 1, 2, 4, ...

@@ -1,4 +1,4 @@
-// Broadcasts (schedule.h): down a tree, along a chain, or in parts down a tree and then around a ring.
+// Broadcasts (schedule.h): down one of two trees, along a chain, or in parts down a tree and then around a ring.
 #include <algorithm>
 #include <bit>
 
@@ -77,6 +77,20 @@ void broadcast_chain(const Member& m, uint32_t round, Round* out) {
     segments.for_each(round - late, [&](const Part& part) { out->send(m.after(1), part); });
 }
 
+// Down a tree in which each member has at most two below it, counted from the root: a root of a binomial tree has as
+// many as the tree is deep.
+void broadcast_binary(const Member& m, uint32_t round, Round* out) {
+    const uint32_t relative = m.relative(), first = 2 * relative + 1;
+    if (relative && !round) return out->receive(m.absolute((relative - 1) / 2), m.all(Space::Operand));
+    for (uint32_t child = first; child < std::min(first + 2, m.n()); ++child) {
+        out->send(m.absolute(child), m.all(Space::Operand));
+    }
+}
+uint32_t binary_rounds(const Member& m) {
+    const uint32_t relative = m.relative();
+    return (relative ? 1 : 0) + (2 * relative + 1 < m.n() ? 1 : 0);
+}
+
 // The root sends to each other member.
 void broadcast_linear(const Member& m, uint32_t round, Round* out) {
     if (m.relative()) return out->receive(m.shape.root, m.all(Space::Operand));
@@ -96,6 +110,7 @@ uint32_t chain_rounds(const Member& m) {
 void broadcast(const Member& m, Algorithm algorithm, uint32_t round, Round* out) {
     if (algorithm == Algorithm::Chain) return broadcast_chain(m, round, out);
     if (algorithm == Algorithm::Linear) return broadcast_linear(m, round, out);
+    if (algorithm == Algorithm::Binary) return broadcast_binary(m, round, out);
     const TreeNode node(m);
     if (round < node.rounds()) {
         broadcast_tree(m, node, round, algorithm == Algorithm::ScatterRing, out);
@@ -106,6 +121,7 @@ void broadcast(const Member& m, Algorithm algorithm, uint32_t round, Round* out)
 uint32_t broadcast_rounds(const Member& m, Algorithm algorithm) {
     if (algorithm == Algorithm::Chain) return chain_rounds(m);
     if (algorithm == Algorithm::Linear) return linear_rounds(m);
+    if (algorithm == Algorithm::Binary) return binary_rounds(m);
     const uint32_t down = TreeNode(m).rounds();
     return algorithm == Algorithm::ScatterRing ? down + m.n() - 1 : down;
 }

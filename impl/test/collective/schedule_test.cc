@@ -144,6 +144,7 @@ const Way kWays[] = {
     {FI_BARRIER, Algorithm::Dissemination},
     {FI_BARRIER, Algorithm::Pairwise},
     {FI_BROADCAST, Algorithm::Binomial},
+    {FI_BROADCAST, Algorithm::Binary},
     {FI_BROADCAST, Algorithm::Chain},
     {FI_BROADCAST, Algorithm::Linear},
     {FI_BROADCAST, Algorithm::ScatterRing},
@@ -376,6 +377,27 @@ TEST(Schedule, AShortBroadcastInMemoryComesFromItsRootAlone) {
         Round round;
         make_round(plan, 0, &round);
         EXPECT_EQ(round.count, plan.rounds == 1 && member == 3 ? 7u : 1u);
+    }
+}
+
+// What a member passes on one after another is what a stream of broadcasts waits for.
+TEST(Schedule, AShortBroadcastByOthersThanMemoryHasAtMostTwoBelowAMember) {
+    for (uint32_t n = 5; n <= 8; ++n) {
+        for (uint32_t root = 0; root < n; ++root) {
+            uint32_t sends = 0;
+            for (uint32_t self = 0; self < n; ++self) {
+                const Plan plan = plan_of({FI_BROADCAST, n, self, root, 256, 8});
+                uint32_t below = 0;
+                for (uint32_t round = 0; round < plan.rounds; ++round) {
+                    Round steps;
+                    make_round(plan, round, &steps);
+                    for (const Step& step : std::span(steps.steps, steps.count)) below += step.kind == Step::Kind::Send;
+                }
+                EXPECT_LE(below, 2u) << n << " members, " << self << " of a broadcast from " << root;
+                sends += below;
+            }
+            EXPECT_EQ(sends, n - 1);
+        }
     }
 }
 
