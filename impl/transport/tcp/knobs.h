@@ -20,6 +20,9 @@ inline constexpr size_t kWholeMax = 4096;
 inline constexpr size_t kReceiveBuffer = 128u << 10;
 // Room behind a payload that is being read in place, for the frames that follow it.
 inline constexpr size_t kBehind = 4u << 10;
+// Reads behind a long frame that ask for no more than kBehind: the next long frame may come behind some short ones, and
+// what a larger read takes of it is copied once more.
+inline constexpr uint8_t kBulkReads = 8;
 // Bytes that wait in front of a busy socket, or for the next call of progress; a power of two. A peer has this buffer
 // only while something waits.
 inline constexpr size_t kSendRing = 32u << 10;

@@ -282,7 +282,7 @@ bool TcpTransport::place(Sink& sink, Peer& peer, size_t got, size_t* frames) {
     if (!peer.placement_active) {
         const size_t size = peer.left_size + got;
         peer.left_size = 0;
-        peer.bulk = false;
+        if (peer.bulk) --peer.bulk;
         return parse(sink, peer, arrivals_, size, frames);
     }
     while (peer.placement_range < peer.placement.count) {
@@ -336,7 +336,8 @@ bool TcpTransport::parse(Sink& sink, Peer& peer, const std::byte* at, size_t siz
             continue;
         }
         if (header.size <= tcp::kWholeMax) break;
-        peer.bulk = true;
+        // Of a shorter frame a copy costs less than a call of its own.
+        peer.bulk = header.size > tcp::kReceiveBuffer / 2 ? tcp::kBulkReads : uint8_t{1};
         if (peer.invitation && peer.invitation->count && header.size >= tcp::kSplitMin) [[unlikely]]
             open_rails(peer);
         if (!sink.begin(peer, header, &peer.placement)) {

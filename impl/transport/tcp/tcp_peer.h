@@ -49,9 +49,9 @@ struct Peer : net::Watched, PeerBase {
     bool hot = false;
     bool placement_active = false;
     bool fallen = false;     // in the transport's list of peers that may be discarded
-    bool bulk = false;       // long payloads arrive: read little ahead, the rest goes to its place
     bool splitting = false;  // a frame is being put together of parts (rails.h); nothing else is read
     bool invited = false;    // it was sent addresses for rails; protected by the setup lock
+    uint8_t bulk = 0;        // reads for which long payloads are expected: little is read ahead, the rest in its place
     int error = 0;           // with broken
     int tx = -1;             // the same socket in both directions, but for the endpoint itself. Guarded while queued.
     int rx = -1;

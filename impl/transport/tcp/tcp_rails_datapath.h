@@ -95,7 +95,7 @@ bool TcpTransport::begin_split(Sink& sink, Peer& peer, const Header& header, con
         there[i] = rail.was_up || rail.to.kind != AddressKind::None;
     }
     if (!peer.rails->in.begin(split, there, kFrameMax, net::now_nanoseconds() / 1000)) return false;
-    peer.bulk = true;
+    peer.bulk = tcp::kBulkReads;
     peer.splitting = peer.unread = sink.begin(peer, split.frame, &peer.placement);
     peer.unread |= peer.dropped;
     rails_busy_ = true;

@@ -92,7 +92,8 @@ void TcpTransport::raise_peer(Peer& peer) {
     peer.ready = false;
     if (peer.watches_room) (void)net::watch_socket(epoll_, peer.rx, EPOLLIN, &peer, true);
     peer.phase = Peer::Phase::Up;
-    peer.blocked = peer.watches_room = peer.broken = peer.bulk = false;
+    peer.blocked = peer.watches_room = peer.broken = false;
+    peer.bulk = 0;
     peer.misses = peer.taken = 0;
     ++up_;
     make_hot(peer);

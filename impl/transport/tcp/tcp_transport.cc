@@ -263,7 +263,8 @@ void TcpTransport::bring_down(Peer& peer, Fallen* fallen) {
     peer.received = 0;
     peer.failure = 0;
     peer.dropped = peer.unread = peer.broken = peer.blocked = peer.watches_room = peer.wants_room =
-        peer.placement_active = peer.bulk = false;
+        peer.placement_active = false;
+    peer.bulk = 0;
     free(peer.left);
     peer.left = nullptr;
     peer.left_size = 0;
