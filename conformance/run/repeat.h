@@ -58,7 +58,7 @@ public:
     Repeater(TestContext& context, std::function<void()> alive) : context_(context), alive_(std::move(alive)) {}
     /// True if nothing would be reported of a case that was made smaller, as it is like a known finding.
     using IsKnown = std::function<bool(const model::Because& because, const Case& shown)>;
-    /// What is known to be so is made smaller no further than that it can be told.  Nothing is, at first.
+    /// What is known to be so is made smaller no further than that its finding is determined.  Nothing is, at first.
     void set_known(IsKnown is_known) { is_known_ = std::move(is_known); }
     /// What a case showed when it was run alone.
     struct Shown {

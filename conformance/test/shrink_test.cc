@@ -297,16 +297,16 @@ bool sends(const Case& c) {
 }
 
 TEST(TransferShrink, EndsWhereTheFindingIsKnown) {
-    std::vector<Case> told;
-    const auto known = [&told](const Case& c) {
-        told.push_back(c);
+    std::vector<Case> asked;
+    const auto known = [&asked](const Case& c) {
+        asked.push_back(c);
         return true;
     };
     const Case out = shrink_transfers(transfer_case(), sends, known, 400);
     ASSERT_EQ(out.sequence.operations.size(), 1U);
     EXPECT_EQ(out.sequence.operations[0].flags, 0U);
     EXPECT_EQ(out.sequence.operations[0].tag, 7U) << "which tells no finding from another";
-    EXPECT_EQ(told, std::vector<Case>{out}) << "once, of what tells it from others";
+    EXPECT_EQ(asked, std::vector<Case>{out}) << "once, of what tells it from others";
 }
 
 TEST(TransferShrink, TakesAwayMuchAtATime) {
