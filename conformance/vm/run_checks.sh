@@ -42,6 +42,7 @@ rm -rf "$3"
 mkdir -p "$3"
 results=$(realpath "$3")
 read -r -a options <<<"$(sed -n 's/^# guest: //p' "$checks")"
+[ -z "${CASES:-}" ] || options+=(--env CASES="$CASES")
 "$here/guest" --verbose "${options[@]}" --write "$results" --keep "$results/machine" \
     --env BUILD="$build" --env SOURCE="$(realpath "$here/../..")" -- \
     bash "$here/run_checks.sh" --all "$checks" "$results"
