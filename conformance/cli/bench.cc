@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct BenchOptions {
     std::string suite;
     std::string library;
     std::vector<std::string> against;
@@ -83,7 +83,7 @@ std::string known_names(const std::vector<bench::Workload>& workloads) {
 }
 
 /// Keeps those that were named, and the rows that they are held against.  @return why that can't be, as one line.
-std::string choose(std::vector<bench::Workload>& workloads, const Options& options) {
+std::string choose(std::vector<bench::Workload>& workloads, const BenchOptions& options) {
     for (const auto& name : options.only) {
         const auto meant = [&](const bench::Workload& w) { return is_meant(w, name); };
         if (std::none_of(workloads.begin(), workloads.end(), meant)) {
@@ -117,7 +117,7 @@ std::vector<bench::Workload> floors_for(const bench::Suite& suite, const std::ve
     return floors;
 }
 
-void measure(const Options& options, const std::vector<bench::Workload>& workloads,
+void measure(const BenchOptions& options, const std::vector<bench::Workload>& workloads,
              const std::vector<bench::Workload>& floors, bench::Bench& out) {
     const bench::Suite& suite = *bench::find_suite(options.suite);
     Progress progress(options.quiet);
@@ -144,7 +144,7 @@ void measure(const Options& options, const std::vector<bench::Workload>& workloa
         out.results.push_back(bench::run_pairs(w, out.sides, options.pairs, out.setting.effort, at));
 }
 
-void count(const Options& options, const std::vector<bench::Workload>& workloads, bench::Bench& out) {
+void count(const BenchOptions& options, const std::vector<bench::Workload>& workloads, bench::Bench& out) {
     if (options.no_count) {
         out.not_counted = "not asked for";
         return;
@@ -177,7 +177,7 @@ bool all_goals_met(const bench::Bench& bench) {
 
 /// Two cores for a suite with a peer: those named, or the first two that this process may use.
 /// @return why not; empty if they are found.
-std::string place(const Options& options, bench::Bench& out) {
+std::string place(const BenchOptions& options, bench::Bench& out) {
     if (bench::find_suite(options.suite)->session == nullptr) return {};
     auto cores = options.cores;
     if (cores.empty()) cores = bench::cores_allowed();
@@ -195,7 +195,7 @@ std::string place(const Options& options, bench::Bench& out) {
 }
 
 /// Compares with earlier runs, then joins them.  @return why that can't be, as one line.
-std::string look_back(const Options& options, const bench::Bench& bench, bool& slower) {
+std::string look_back(const BenchOptions& options, const bench::Bench& bench, bool& slower) {
     if (!options.compare.empty()) {
         bench::Comparison found;
         if (auto error = bench::compare_with(options.compare, bench, found); !error.empty()) return error;
@@ -217,7 +217,7 @@ bench::Side rival_named(const std::string& what, std::size_t number) {
 
 /// The library under test and its rivals; those that can't be used are left out.
 /// @return why that can't be, as one line: the library is none, or no rival is left.
-std::string find_sides(const Options& options, const std::string& library, bench::Bench& out) {
+std::string find_sides(const BenchOptions& options, const std::string& library, bench::Bench& out) {
     bench::Side first = {.name = "A", .path = full_name(library)};
     if (auto error = bench::identify(first); !error.empty()) return error;
     out.sides.push_back(std::move(first));
@@ -236,7 +236,7 @@ std::string find_sides(const Options& options, const std::string& library, bench
 }
 
 /// Finds out before the run, not after it, that a file can't be read or written.  @return why, as one line.
-std::string check_files(const Options& options, const bench::Bench& bench) {
+std::string check_files(const BenchOptions& options, const bench::Bench& bench) {
     if (!options.compare.empty()) {
         bench::Comparison ignored;
         if (auto error = bench::compare_with(options.compare, bench, ignored); !error.empty()) return error;
@@ -248,7 +248,7 @@ std::string check_files(const Options& options, const bench::Bench& bench) {
     return {};
 }
 
-int run_bench(const Options& options) {
+int run_bench(const BenchOptions& options) {
     const bench::Suite& suite = *bench::find_suite(options.suite);
     setenv("FI_SELVAGE_LOCAL", "0", 0);  // rows of tcp stand beside raw TCP, so they are of sockets if nothing is said
     auto workloads = suite.workloads();
@@ -282,8 +282,8 @@ std::string known_tools() {
     return out;
 }
 
-/// Options of suites whose workloads have a peer.
-void add_places(CLI::App& command, Options& options) {
+/// BenchOptions of suites whose workloads have a peer.
+void add_places(CLI::App& command, BenchOptions& options) {
     command.add_option("--cores", options.cores, "the two cores, A,B (default: the first two that may be used)")
         ->type_name("A,B")
         ->delimiter(',')
@@ -293,7 +293,7 @@ void add_places(CLI::App& command, Options& options) {
 }
 
 void add_suite(CLI::App& bench, const bench::Suite& suite, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<BenchOptions>();
     options->suite = suite.name;
     const bool peers = suite.session != nullptr;
     options->pairs = peers ? 5 : 9;
@@ -347,7 +347,7 @@ void add_suite(CLI::App& bench, const bench::Suite& suite, Run& run) {
 
 // Hidden: the tool calls itself so under valgrind (bench/instructions.h).
 void add_bench_count(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<BenchOptions>();
     auto* command = app.add_subcommand("bench-count", "")->group("");
     command->add_option("--suite", options->suite)->required();
     command->add_option("--library", options->library)->required();

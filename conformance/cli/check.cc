@@ -35,7 +35,7 @@ namespace {
 
 constexpr std::chrono::seconds kAgentTime{60};  // for the agent of another machine to start
 
-struct Options {
+struct CheckOptions {
     Plan plan;
     std::vector<std::string> providers;
     std::vector<std::string> reports;
@@ -82,7 +82,7 @@ void save_cases(Report& report, const std::string& folder) {
     }
 }
 
-int write_all(Report& report, const Options& options) {
+int write_all(Report& report, const CheckOptions& options) {
     if (!options.save.empty()) save_cases(report, options.save);
     for (const auto& path : options.reports) {
         std::string error;
@@ -92,7 +92,7 @@ int write_all(Report& report, const Options& options) {
 }
 
 // What the report says, with the profile of each provider.
-int publish(const Options& options, const std::string& waivers, const Report& report) {
+int publish(const CheckOptions& options, const std::string& waivers, const Report& report) {
     Submission out{.report = report, .waivers = waivers, .profiles = {}};
     for (const auto& p : report.providers) {
         const LearntProfile learnt = learn_profile(options.plan, p.provider, report.subject.version);
@@ -102,7 +102,7 @@ int publish(const Options& options, const std::string& waivers, const Report& re
     return write_submission(options.submission, out, error) ? kKept : could_not_run(error);
 }
 
-int dry_run(const Options& options, const std::vector<std::unique_ptr<Property>>& properties, const Survey& found,
+int dry_run(const CheckOptions& options, const std::vector<std::unique_ptr<Property>>& properties, const Survey& found,
             const std::vector<std::string>& providers) {
     fmt::print("library   {} ({}, build id {})\n", found.subject.path, found.subject.version.str(),
                found.subject.build_id.empty() ? "none" : found.subject.build_id);
@@ -118,7 +118,7 @@ int dry_run(const Options& options, const std::vector<std::unique_ptr<Property>>
     return kKept;
 }
 
-bool load_profiles(Options& options, std::string& error) {
+bool load_profiles(CheckOptions& options, std::string& error) {
     for (const auto& path : options.profiles) {
         std::string text;
         if (!read_file(path, text, error)) return false;
@@ -134,7 +134,7 @@ bool load_profiles(Options& options, std::string& error) {
     return true;
 }
 
-std::string check_options(const Options& options) {
+std::string check_options(const CheckOptions& options) {
     for (const auto& r : options.reports) {
         if (const auto wrong = wrong_ending(r); !wrong.empty()) return "--report " + wrong;
     }
@@ -148,7 +148,7 @@ std::string check_options(const Options& options) {
 }
 
 // Finds out before the run, not after it, that its results can't be written.  Nothing is there before they are.
-std::string check_outputs(const Options& options) {
+std::string check_outputs(const CheckOptions& options) {
     for (const auto& path : options.reports) {
         if (const auto why = why_not_writable(path); !why.empty()) return fmt::format("--report {}: {}", path, why);
     }
@@ -165,14 +165,14 @@ std::string check_outputs(const Options& options) {
 
 // Whom to judge: who was asked for, else all that were found.  A library that dies of being asked for its providers is
 // judged under a name that says so.
-std::vector<std::string> whom_to_judge(const Options& options, const Survey& found) {
+std::vector<std::string> whom_to_judge(const CheckOptions& options, const Survey& found) {
     if (!options.providers.empty()) return options.providers;
     if (found.providers.empty() && !found.deadly.empty()) return {"unknown"};
     return found.providers;
 }
 
 // What programs are run with.  @return false and why: a compiler that was asked for is not there.
-bool find_court(const Options& options, const Survey& found, Court& out, std::string& error) {
+bool find_court(const CheckOptions& options, const Survey& found, Court& out, std::string& error) {
     out.library = found.subject.path;
     out.remote = !options.plan.peer.empty();
     if (options.no_compiler) {
@@ -190,7 +190,7 @@ bool find_court(const Options& options, const Survey& found, Court& out, std::st
 }
 
 // A report of which nothing is known yet but whom it judges.
-Report report_to_be(const Options& options, const Role& role, const Survey& found,
+Report report_to_be(const CheckOptions& options, const Role& role, const Survey& found,
                     const std::vector<std::string>& providers) {
     Report out;
     out.subject = found.subject;
@@ -208,14 +208,14 @@ Report report_to_be(const Options& options, const Role& role, const Survey& foun
 }
 
 // Does what a driver says until its run is over.
-int be_agent(const Options& options, const Role& role) {
+int be_agent(const CheckOptions& options, const Role& role) {
     HostPort at;
     parse_host_port(role.at, at);
     const std::string error = serve_agent(options.plan.library, at);
     return error.empty() ? kKept : could_not_run(error);
 }
 
-int check_as(Options& options, const Role& role) {
+int check_as(CheckOptions& options, const Role& role) {
     if (!options.submission.empty()) options.save = options.submission + "/cases";
     std::string error = check_options(options);
     Shard shard;
@@ -269,7 +269,7 @@ int check_as(Options& options, const Role& role) {
     return has_deviation(session.report, options.plan.strict) ? kDeviates : kKept;
 }
 
-int check(Options& options) {
+int check(CheckOptions& options) {
     const KernelSymbols symbols;  // for all processes that are started from here on
     Role role;
     std::string error;
@@ -302,7 +302,7 @@ bool has_deviation(const Report& report, bool strict) {
 }
 
 void add_check(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<CheckOptions>();
     options->plan.processes = 2;  // as nearly all programs are
     auto* command = app.add_subcommand("check", "query a library, judge every answer, report each broken promise");
     add_library_option(*command, options->plan.library);

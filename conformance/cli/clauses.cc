@@ -17,7 +17,7 @@ namespace {
 
 using namespace model;
 
-struct Options {
+struct ClausesOptions {
     std::vector<std::string> ids;
     std::vector<std::string> texts;
     bool uncited = false;
@@ -79,7 +79,7 @@ void print_full(const ClauseText& c, PageTexts& texts) {
     if (!c.dispute_reading.empty()) fmt::print("  reading  {}\n  why      {}\n", c.dispute_reading, c.dispute_why);
 }
 
-int list_clauses(const Options& options) {
+int list_clauses(const ClausesOptions& options) {
     const auto all = clauses();
     for (const auto& expected : options.ids) {
         if (std::none_of(all.begin(), all.end(), [&](const auto& c) { return c.id.starts_with(expected); })) {
@@ -184,7 +184,7 @@ int verify(const std::string& file) {
 }  // namespace
 
 void add_clauses(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ClausesOptions>();
     auto* command = app.add_subcommand("clauses", "what the interface promises: all clauses, or those named in full");
     command->add_option("ID", options->ids, "an id, or the beginning of some (getinfo.caps)");
     command

@@ -11,12 +11,12 @@
 namespace selvage::conformance {
 namespace {
 
-struct Options {
+struct CoverageOptions {
     std::vector<std::string> reports;
     std::string page;
 };
 
-int renew(const Options& options, const std::vector<Report>& reports) {
+int renew(const CoverageOptions& options, const std::vector<Report>& reports) {
     std::string page, renewed, error;
     if (!read_file(options.page, page, error)) return could_not_run(error);
     if (!renew_coverage(page, reports, renewed))
@@ -26,7 +26,7 @@ int renew(const Options& options, const std::vector<Report>& reports) {
     return write_whole_file(options.page, renewed, error) ? kKept : could_not_run(error);
 }
 
-int coverage(const Options& options) {
+int coverage(const CoverageOptions& options) {
     std::vector<Report> reports;
     std::string error;
     if (!read_reports(options.reports, reports, error)) return could_not_run(error);
@@ -40,7 +40,7 @@ int coverage(const Options& options) {
 }  // namespace
 
 void add_coverage(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<CoverageOptions>();
     auto* command =
         app.add_subcommand("coverage", "tell which promises a run reached, and why not the others, as a page");
     command->add_option("REPORT", options->reports, "reports that selvage check wrote as .json, one per library")

@@ -9,12 +9,12 @@
 namespace selvage::conformance {
 namespace {
 
-struct Options {
+struct DiffOptions {
     std::string before, after;
     bool strict = false;
 };
 
-int diff(const Options& options) {
+int diff(const DiffOptions& options) {
     std::vector<Report> reports;
     std::string error;
     if (!read_reports({options.before, options.after}, reports, error)) return could_not_run(error);
@@ -26,7 +26,7 @@ int diff(const Options& options) {
 }  // namespace
 
 void add_diff(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<DiffOptions>();
     auto* command =
         app.add_subcommand("diff", "what two reports say differently: what a release mended, what it broke");
     command->add_option("OLD", options->before, "a report that selvage check wrote as .json")->required();

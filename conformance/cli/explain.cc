@@ -23,7 +23,7 @@ namespace {
 using namespace model;
 using namespace std::chrono_literals;
 
-struct Options {
+struct ExplainOptions {
     Plan plan;
     std::vector<std::string> providers;
     std::vector<std::string> profiles;  // files
@@ -45,7 +45,7 @@ std::string point_at(const std::string& what, const std::string& text, const Tex
 }
 
 // The call that the options describe.  @return false and `error`.
-bool read_call(const Options& o, Version library, Query& q, std::string& error) {
+bool read_call(const ExplainOptions& o, Version library, Query& q, std::string& error) {
     TextError bad;
     if (!o.call.empty()) {
         std::string text = o.call;
@@ -76,7 +76,7 @@ bool read_call(const Options& o, Version library, Query& q, std::string& error) 
     return true;
 }
 
-void work_in_short(const Options& options, const std::vector<std::string>& providers, const Query& query,
+void work_in_short(const ExplainOptions& options, const std::vector<std::string>& providers, const Query& query,
                    Channel& channel) {
     LineWriter out(channel);
     std::vector<Answered> answers;
@@ -91,7 +91,8 @@ void work_in_short(const Options& options, const std::vector<std::string>& provi
     out.line("--all shows each offer of each provider, with the clauses");
 }
 
-void work(const Options& options, const std::vector<std::string>& providers, const Query& query, Channel& channel) {
+void work(const ExplainOptions& options, const std::vector<std::string>& providers, const Query& query,
+          Channel& channel) {
     if (!options.all) return work_in_short(options, providers, query, channel);
     LineWriter out(channel);
     std::vector<std::pair<std::unique_ptr<TestContext>, std::vector<Explained>>> refusing;
@@ -117,7 +118,7 @@ void work(const Options& options, const std::vector<std::string>& providers, con
     }
 }
 
-int explain_query(const Options& options, const Survey& found, const Query& query) {
+int explain_query(const ExplainOptions& options, const Survey& found, const Query& query) {
     auto providers = options.providers;
     if (providers.empty() && query.hints && query.hints->fabric.prov_name) providers = {*query.hints->fabric.prov_name};
     if (providers.empty()) providers = found.providers;
@@ -135,7 +136,7 @@ std::string count_text(std::size_t n, std::string_view one, std::string_view man
 }
 
 // Each query of a program that came back with nothing.
-int explain_program(Options options) {
+int explain_program(ExplainOptions options) {
     ProgramCalls calls;
     std::string error;
     if (!run_and_read(options.program, options.plan.library, calls, error)) return could_not_run(error);
@@ -159,7 +160,7 @@ int explain_program(Options options) {
 }
 
 // The call by declared profiles: no library is needed.
-int explain_profiles(const Options& options) {
+int explain_profiles(const ExplainOptions& options) {
     std::vector<Answered> answers;
     Query query;
     std::string error;
@@ -184,7 +185,7 @@ int explain_profiles(const Options& options) {
     return kKept;
 }
 
-int explain_call(const Options& options) {
+int explain_call(const ExplainOptions& options) {
     if (!options.program.empty()) return explain_program(options);
     if (!options.profiles.empty()) return explain_profiles(options);
     const Survey found = survey(options.plan, options.providers);
@@ -199,7 +200,7 @@ int explain_call(const Options& options) {
 }  // namespace
 
 void add_explain(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ExplainOptions>();
     auto* command = app.add_subcommand("explain", "why a library grants or refuses hints, and what to change");
     add_library_option(*command, options->plan.library);
     command->add_option("--provider", options->providers, "only this provider (again for more)")->type_name("NAME");

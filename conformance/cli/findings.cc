@@ -11,7 +11,7 @@
 namespace selvage::conformance {
 namespace {
 
-struct Options {
+struct FindingsOptions {
     std::vector<std::string> reports;
     std::string prose, output, digest, check;
 };
@@ -49,7 +49,7 @@ bool read_prose(const std::string& folder, std::map<std::string, std::string>& o
     return !failed;
 }
 
-int findings(const Options& options) {
+int findings(const FindingsOptions& options) {
     Findings found;
     std::map<std::string, std::string> prose;
     std::string page, error;
@@ -73,7 +73,7 @@ int findings(const Options& options) {
 }  // namespace
 
 void add_findings(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<FindingsOptions>();
     auto* command = app.add_subcommand("findings", "what runs found on a library, clause by clause, as a page");
     command->add_option("REPORT", options->reports, "reports that selvage check wrote as .json, or digests of them")
         ->required();

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-struct Options {
+struct InfoOptions {
     Plan plan;
 };
 
@@ -42,7 +42,7 @@ std::string in_words(const model::Entry& e) {
                        model::print_field(e.offer, Field::domain_threading));
 }
 
-int info(const Options& options) {
+int info(const InfoOptions& options) {
     const Survey found = survey(options.plan);
     if (!found.error.empty()) return could_not_run(found.error);
     fmt::print("library   {}\nversion   {}\nbuild id  {}\n", found.subject.path, found.subject.version.str(),
@@ -62,7 +62,7 @@ int info(const Options& options) {
 }  // namespace
 
 void add_info(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<InfoOptions>();
     auto* command = app.add_subcommand("info", "which library this is, its providers, and what they offer");
     add_library_option(*command, options->plan.library);
     command->footer("Example:  selvage info --library ./libfabric.so.1");

@@ -13,12 +13,12 @@
 namespace selvage::conformance {
 namespace {
 
-struct Options {
+struct MatrixOptions {
     std::vector<std::string> reports;
     std::string output;
 };
 
-int matrix(const Options& options) {
+int matrix(const MatrixOptions& options) {
     std::vector<Report> reports;
     std::string error;
     if (!options.output.empty() && std::filesystem::path(options.output).extension() != ".html")
@@ -35,7 +35,7 @@ int matrix(const Options& options) {
 }  // namespace
 
 void add_matrix(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<MatrixOptions>();
     auto* command =
         app.add_subcommand("matrix", "libraries and their providers side by side, by area of the interface");
     command->add_option("REPORT", options->reports, "reports that selvage check wrote as .json, one per library")

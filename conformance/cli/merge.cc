@@ -13,13 +13,13 @@
 namespace selvage::conformance {
 namespace {
 
-struct Options {
+struct MergeOptions {
     std::vector<std::string> parts;
     std::vector<std::string> reports;
     bool strict = false;
 };
 
-int merge(const Options& options) {
+int merge(const MergeOptions& options) {
     std::vector<Report> parts;
     std::string error;
     if (!read_reports(options.parts, parts, error)) return could_not_run(error);
@@ -52,7 +52,7 @@ bool read_reports(const std::vector<std::string>& paths, std::vector<Report>& ou
 }
 
 void add_merge(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<MergeOptions>();
     auto* command = app.add_subcommand("merge", "put the reports of the parts of a run together");
     command->add_option("REPORT", options->parts, "reports that selvage check wrote as .json")->required();
     command

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostCrashes = 12;  // of one provider before it is given up
 
-struct Options {
+struct ProfileOptions {
     Plan plan;
     std::vector<std::string> providers;
     std::string version;
@@ -50,7 +50,7 @@ int print_differences(const Plan& plan, const std::string& provider, model::Vers
     return lines.empty() ? kKept : kDeviates;
 }
 
-int diff(const Options& options, const Survey& found, std::optional<model::Version> expected) {
+int diff(const ProfileOptions& options, const Survey& found, std::optional<model::Version> expected) {
     std::string text;
     std::string error;
     model::Profile declared;
@@ -66,7 +66,7 @@ int diff(const Options& options, const Survey& found, std::optional<model::Versi
     return status;
 }
 
-int print_all(const Options& options, const Survey& found, model::Version version) {
+int print_all(const ProfileOptions& options, const Survey& found, model::Version version) {
     if (const auto error = unknown_provider(options.providers, found); !error.empty()) return could_not_run(error);
     for (const auto& p : options.providers.empty() ? found.providers : options.providers) {
         const LearntProfile seen = learn_profile(options.plan, p, version);
@@ -76,7 +76,7 @@ int print_all(const Options& options, const Survey& found, model::Version versio
     return kKept;
 }
 
-int profile(const Options& options) {
+int profile(const ProfileOptions& options) {
     std::string error;
     std::optional<model::Version> expected;
     if (!options.version.empty() && !read_api_version("--api", options.version, expected.emplace(), error))
@@ -113,7 +113,7 @@ LearntProfile learn_profile(Plan plan, const std::string& provider, model::Versi
 }
 
 void add_profile(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ProfileOptions>();
     auto* command =
         app.add_subcommand("profile", "what a provider offers, as a profile file; or how it differs from one");
     add_library_option(*command, options->plan.library);

@@ -19,7 +19,7 @@
 namespace selvage::conformance {
 namespace {
 
-struct Options {
+struct ReplayOptions {
     Plan plan;
     std::vector<std::string> files;
     std::string provider;
@@ -65,11 +65,11 @@ bool was_judged(const Case& shown, const Replayed& seen) {
 }
 
 // A case that names its clause was made smaller when it was saved.
-bool wants_smaller(const Options& options, const ReadCase& read, const Replayed& seen) {
+bool wants_smaller(const ReplayOptions& options, const ReadCase& read, const Replayed& seen) {
     return !seen.broken.empty() && !options.as_is && (options.shrink || read.bytes || !read.clause);
 }
 
-int replay_one(const Options& options, const std::string& file, ReadCase read, const Survey& found) {
+int replay_one(const ReplayOptions& options, const std::string& file, ReadCase read, const Survey& found) {
     if (!options.provider.empty()) read.shown.provider = options.provider;
     // As the fuzz targets take it: bytes that name nobody stand for the first.
     const auto& all = found.providers;
@@ -115,7 +115,7 @@ int replay_one(const Options& options, const std::string& file, ReadCase read, c
     return shows ? kDeviates : kKept;
 }
 
-int replay(const Options& options) {
+int replay(const ReplayOptions& options) {
     std::string error;
     std::vector<std::string> texts(options.files.size());
     for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -144,7 +144,7 @@ int replay(const Options& options) {
 }  // namespace
 
 void add_replay(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ReplayOptions>();
     auto* command = app.add_subcommand("replay", "run saved cases again, or play recorded traces");
     add_library_option(*command, options->plan.library);
     command

@@ -14,7 +14,7 @@
 namespace selvage::conformance {
 namespace {
 
-struct Options {
+struct StatOptions {
     int pid = 0;  // 0: all of this user
     std::string file;
     bool json = false;
@@ -107,7 +107,7 @@ bool read_saved(const std::string& path, ProcessStat& out, std::string& error) {
 }
 
 // What was asked for; empty with an `error`.
-std::vector<ProcessStat> collect(const Options& options, std::string& error) {
+std::vector<ProcessStat> collect(const StatOptions& options, std::string& error) {
     std::vector<ProcessStat> out;
     ProcessStat one;
     if (!options.file.empty()) {
@@ -132,7 +132,7 @@ std::vector<ProcessStat> collect(const Options& options, std::string& error) {
     return out;
 }
 
-int stat(const Options& options) {
+int stat(const StatOptions& options) {
     std::string error;
     const auto processes = collect(options, error);
     if (processes.empty()) return could_not_run(error);
@@ -149,7 +149,7 @@ int stat(const Options& options) {
 }  // namespace
 
 void add_stat(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<StatOptions>();
     auto* command = app.add_subcommand("stat", "what the endpoints of running processes keep, drop and fall back to");
     auto* pid = command->add_option("PID", options->pid, "a process of this user (default: all that have endpoints)");
     pid->check(CLI::Range(1, 1 << 30));

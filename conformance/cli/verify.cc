@@ -14,7 +14,7 @@
 namespace selvage::conformance {
 namespace {
 
-struct Options {
+struct VerifyOptions {
     Plan plan;
     std::string folder;
     std::size_t sample = 20;
@@ -37,7 +37,7 @@ bool still_shows(const Plan& plan, const Deviation& d, std::string& error) {
                        [&](const model::Because& b) { return b.clause == d.clause; });
 }
 
-int replay_sample(const Options& options, const Report& report) {
+int replay_sample(const VerifyOptions& options, const Report& report) {
     const Survey found = survey(options.plan);
     if (!found.error.empty()) return could_not_run(found.error);
     if (found.subject.build_id != report.subject.build_id)
@@ -68,7 +68,7 @@ std::string no_submission(const std::string& folder) {
     return {};
 }
 
-int verify(const Options& options) {
+int verify(const VerifyOptions& options) {
     if (const auto why = no_submission(options.folder); !why.empty()) return could_not_run(why);
     Report report;
     std::string error;
@@ -85,7 +85,7 @@ int verify(const Options& options) {
 }  // namespace
 
 void add_verify(CLI::App& app, Run& run) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<VerifyOptions>();
     auto* command =
         app.add_subcommand("verify", "re-read a result that check --submission wrote, and replay some of it");
     command->add_option("FOLDER", options->folder, "what selvage check --submission wrote")->required();
