@@ -1,12 +1,14 @@
 // Large transfers between two hosts (two_hosts.h), beside a plain socket that moves as many bytes over the same cable.
 //
 //   network [--cables N] [--last-mbit N] [--mbit N] [--rtt MILLISECONDS] [--drop-every N] [--cut MILLISECONDS]
-//   [--cut-cable N] [--kill MILLISECONDS] [--second-library DIRECTORY] [--mib N] [--rounds N] [--least RATIO] [--spin]
+//   [--cut-cable N] [--silent] [--kill MILLISECONDS] [--second-library DIRECTORY] [--mib N] [--rounds N] [--least
+//   RATIO] [--spin]
 //   [--netem] [ROW...]
 //
 // Each row is measured in turn with the socket, and prints both bandwidths and their ratio, of the medians. The socket
 // has the first cable, the library may use all; --cut takes the last one down, or that of --cut-cable, so long after
 // the first transfer of the library began, and it stays down. With the first cable (0) there are no sockets beside it.
+// --silent: no interface goes down, but the packets vanish.
 // --kill ends the second host's process in a transfer; how long it took until an operation failed is printed.
 // --second-library: that host runs with the library there, of another release. Status 1:
 // a ratio is below --least, or bytes are wrong; 77: there can be no such hosts here, and why is on standard error.
@@ -73,6 +75,7 @@ struct Choice {
     unsigned last_megabits = 0;  // of the last cable; 0: as the others
     unsigned cut = 0;
     unsigned cut_cable = UINT32_MAX;  // the last
+    bool silent = false;
     unsigned kill = 0;
     int second_control = -1;  // this is the second host, started anew
     std::string second_library;
@@ -313,7 +316,8 @@ public:
         thread_ = std::thread([] {
             if (choice.cut) {
                 usleep(choice.cut * 1000);
-                TwoHosts::set_cable_down(std::min(choice.cut_cable, choice.cables - 1));
+                const unsigned cable = std::min(choice.cut_cable, choice.cables - 1);
+                choice.silent ? TwoHosts::silence_cable(cable) : TwoHosts::set_cable_down(cable);
             }
             if (choice.kill) {
                 usleep(choice.kill * 1000);
@@ -442,6 +446,8 @@ void read_words(int count, char** words) {
             choice.least = i + 1 < count ? atof(words[++i]) : 0;
         else if (word == "--netem")
             choice.netem = true;
+        else if (word == "--silent")
+            choice.silent = true;
         else if (word == "--spin")
             choice.spin = true;
         else

@@ -256,14 +256,28 @@ TEST(TcpRailsDivision, WhoIsWaitedForIsTheLast) {
 }
 
 TEST(TcpRailsDivision, ALinkIsDeadWhenNothingComesBackOfWhatIsSentAgain) {
-    tcp::LinkSample sample{.waiting = 1, .silence = 500, .retransmits = 2};
-    EXPECT_TRUE(sample.is_dead());
-    sample.silence = 100;  // something did
-    EXPECT_FALSE(sample.is_dead());
-    sample = {.waiting = 1, .silence = 60'000};  // the other end does not read
-    EXPECT_FALSE(sample.is_dead());
-    sample = {.waiting = 0, .silence = 60'000, .retransmits = 2};
-    EXPECT_FALSE(sample.is_dead());
+    constexpr unsigned kLimit = 400;
+    const auto is_dead = [](const tcp::LinkSample& sample) {
+        tcp::LinkWatch watch;
+        (void)watch.is_dead(sample, 1000, kLimit);
+        return watch.is_dead(sample, 1500, kLimit);
+    };
+    EXPECT_TRUE(is_dead({.waiting = 1, .silence = 500, .retransmits = 2}));
+    EXPECT_TRUE(is_dead({.waiting = 1, .silence = 500, .probes = 3}));
+    EXPECT_FALSE(is_dead({.waiting = 1, .silence = 100, .retransmits = 2}));  // something did
+    EXPECT_FALSE(is_dead({.waiting = 1, .silence = 60'000}));                 // the other end does not read
+    EXPECT_FALSE(is_dead({.waiting = 0, .silence = 60'000, .retransmits = 2}));
+}
+
+// Nothing has come of a connection that was idle since it was.
+TEST(TcpRailsDivision, ALinkHasItsTimeFromWhenItWasGivenSomething) {
+    tcp::LinkWatch watch;
+    const tcp::LinkSample lost{.waiting = 1, .silence = 60'000, .acked = 7, .retransmits = 2};
+    EXPECT_FALSE(watch.is_dead({.waiting = 0, .silence = 50'000, .acked = 7}, 1000, 400));
+    EXPECT_FALSE(watch.is_dead(lost, 11'000, 400));
+    EXPECT_FALSE(watch.is_dead(lost, 11'399, 400));
+    EXPECT_TRUE(watch.is_dead(lost, 11'400, 400));
+    EXPECT_FALSE(watch.is_dead({.waiting = 1, .silence = 60'000, .acked = 8, .retransmits = 2}, 11'420, 400));
 }
 
 }  // namespace

@@ -9,92 +9,12 @@
 #include <deque>
 #include <optional>
 
-#include "impl/test/tcp/fake_sink.h"
+#include "impl/test/tcp/rail_pair.h"
 
 namespace selvage::impl::test {
 namespace {
 
-constexpr size_t kLong = 384u << 10;
-
-SocketAddress loopback_of(unsigned last, uint16_t port = 0) {
-    SocketAddress address = loopback(port);
-    address.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + last);
-    return address;
-}
-
-// An endpoint that listens everywhere and advertises two more addresses.
-struct RailSide : Side {
-    explicit RailSide(const SocketAddress& at = SocketAddress::wildcard(AddressKind::Inet, 0)) : Side(net::Key{}, at) {
-        const SocketAddress advertised[] = {loopback_of(2), loopback_of(3)};
-        transport.offer_rails_at(advertised, 2);
-    }
-    SocketAddress where() const { return loopback(transport.address().port()); }
-    Peer* peer_at(const SocketAddress& address) {
-        Peer* found = nullptr;
-        return transport.peer_at(address, &found) ? nullptr : found;
-    }
-};
-
-std::string pattern(size_t size, unsigned seed) {
-    std::string text(size, '\0');
-    for (size_t i = 0; i < size; ++i) text[i] = static_cast<char>((i * 131 + i / 4096 + seed * 7) & 0xff);
-    return text;
-}
-
-// Two endpoints, of which the first calls.
-struct RailPair {
-    RailSide a, b;
-    Peer* to_b = a.peer_at(b.where());
-    std::deque<std::string> texts;
-    size_t sent[2] = {};
-
-    Peer* to_a() {
-        for (const Arrived& frame : b.sink.frames) return frame.from;
-        return nullptr;
-    }
-    bool send(RailSide& from, Peer& to, size_t size) {
-        texts.push_back(pattern(size, static_cast<unsigned>(texts.size())));
-        const std::string& text = texts.back();
-        const bool went = run({&a, &b}, [&] {
-            return send_text(from.transport, to, text, texts.size() - 1, false, &texts.back()) != SendResult::Again;
-        });
-        ++sent[&from == &b];
-        return went;
-    }
-    bool all_there() {
-        return run(
-            {&a, &b}, [&] { return b.sink.frames.size() == sent[0] && a.sink.frames.size() == sent[1]; }, 10000);
-    }
-    // In the order in which they were sent, as they were.
-    void expect_whole(const Side& at) {
-        uint64_t last = 0;
-        for (const Arrived& frame : at.sink.frames) {
-            EXPECT_TRUE(frame.payload == texts[frame.header.word[0]]) << frame.header.word[0];
-            EXPECT_GE(frame.header.word[0], last);
-            last = frame.header.word[0];
-        }
-        EXPECT_TRUE(at.sink.downs.empty());
-    }
-    bool connect() {
-        if (!send(a, *to_b, 100) || !send(a, *to_b, kLong) || !all_there()) return false;
-        return run({&a, &b}, [&] { return a.transport.rails_up(*to_b) == 2 && b.transport.rails_up(*to_a()) == 2; });
-    }
-};
-
-// The descriptors of this process that are connected to a port of that address; of `server`, from it.
-std::vector<int> rail_sockets(unsigned last, const RailSide& server, bool of_server) {
-    std::vector<int> found;
-    const SocketAddress at = loopback_of(last);
-    for (int fd = 3; fd < 1024; ++fd) {
-        sockaddr_in name{};
-        socklen_t size = sizeof name;
-        const int failed = of_server ? getsockname(fd, reinterpret_cast<sockaddr*>(&name), &size)
-                                     : getpeername(fd, reinterpret_cast<sockaddr*>(&name), &size);
-        if (failed || name.sin_family != AF_INET || name.sin_addr.s_addr != at.v4.sin_addr.s_addr) continue;
-        if (ntohs(name.sin_port) == server.transport.address().port()) found.push_back(fd);
-    }
-    return found;
-}
+constexpr size_t kLong = RailPair::kLong;
 
 TEST(TcpRails, LongFramesAreDividedAndAllComeInTheirOrder) {
     RailPair pair;

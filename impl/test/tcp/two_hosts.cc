@@ -97,6 +97,13 @@ std::string TwoHosts::address(unsigned cable, unsigned host) {
 
 void TwoHosts::set_cable_down(unsigned cable) { command("ip link set " + device(cable, 0) + " down"); }
 
+// Who sends to it sends to its old address, and without ARP it sends to its own: each end drops what is not its own.
+void TwoHosts::silence_cable(unsigned cable) {
+    const std::string change = "ip link set dev " + device(cable, 0);
+    command(change + " address 02:00:00:00:00:77");
+    command(change + " arp off");
+}
+
 TwoHosts::TwoHosts(const std::vector<Cable>& cables, bool netem, const std::function<int(int)>& second) {
     enter_host();
     int ends[2];

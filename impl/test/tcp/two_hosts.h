@@ -36,6 +36,8 @@ public:
     static std::string address(unsigned cable, unsigned host);
     // From the first host.
     static void set_cable_down(unsigned cable);
+    // Its packets vanish in both directions, and neither host is told.
+    static void silence_cable(unsigned cable);
 
 private:
     void make_cables(const std::vector<CableEnds>& cables);

@@ -21,6 +21,10 @@ const Param<int> kRailsRow{"tcp", "rails", 0,
                            "Connections to a peer by further links, for long messages and writes between endpoints "
                            "that listen at all addresses, 0 to 3; both ends must have it set"};
 
+const Param<int> kLinkRow{"tcp", "link_timeout", 3000,
+                          "Milliseconds after which a link that acknowledges nothing is left for another one to the "
+                          "same peer, with rails"};
+
 const Param<int> kLowRow{"tcp", "port_low_range", 0, "The lowest port for listeners that name none, 0 for any"};
 const Param<int> kHighRow{"tcp", "port_high_range", 0, "The highest port for listeners that name none, 0 for any"};
 
@@ -45,6 +49,11 @@ PortRange port_range() {
 size_t rails_most() {
     constexpr int kMost = 3;
     return static_cast<size_t>(std::clamp(kRailsRow.get(), 0, kMost));
+}
+
+unsigned link_timeout() {
+    const int value = kLinkRow.get();
+    return static_cast<unsigned>(value >= 0 ? value : kLinkRow.standard());
 }
 
 size_t peers_per_host() { return kHostRow.get(); }

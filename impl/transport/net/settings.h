@@ -16,6 +16,9 @@ size_t peers_per_host();
 
 // Connections to a peer by further links, beside the first.
 size_t rails_most();
+// Milliseconds in which a link acknowledges nothing of what it was given until it is left for another one, where there
+// is another one.
+unsigned link_timeout();
 
 // The ports of listeners that name none. {0, 0}: whatever the system chooses.
 struct PortRange {

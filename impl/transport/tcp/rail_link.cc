@@ -25,9 +25,10 @@ bool sample_link(int socket, LinkSample* out) {
     tcp_info info{};
     socklen_t size = sizeof info;
     if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size)) return false;
-    if (size < offsetof(tcp_info, tcpi_last_ack_recv) + sizeof info.tcpi_last_ack_recv) return false;
+    if (size < offsetof(tcp_info, tcpi_bytes_acked) + sizeof info.tcpi_bytes_acked) return false;
     out->waiting = under_way(socket);
     out->silence = info.tcpi_last_ack_recv;
+    out->acked = info.tcpi_bytes_acked;
     out->retransmits = info.tcpi_retransmits;
     out->probes = info.tcpi_probes;
     return true;

@@ -25,13 +25,15 @@
 //   4. A process that ends shows it as before: its kernel ends the first connection, or refuses the calls.
 // models/take_over.pml checks 1 to 3.
 //
-// Who was called cannot call: if it is the one whose bytes are not acknowledged, it closes its rails. A caller that
-// loses a rail sends something on the first connection, and so finds out.
+// Dead is what rail_link.h says; a link that is dead shows no error. Who was called cannot call: if it is the one whose
+// bytes are not acknowledged, it closes its rails. A caller that loses a rail sends something on the first connection,
+// and so finds out; of one whose rail the other end has closed, a shorter silence is enough.
 //
 // Everything is the owner's, with the endpoint's lock, but `kept`, which the flusher's thread uses, too: the guard's.
 #pragma once
 
 #include "impl/transport/tcp/kept_bytes.h"
+#include "impl/transport/tcp/rail_link.h"
 #include "impl/transport/tcp/rails.h"
 
 namespace selvage::impl::tcp {
@@ -68,9 +70,11 @@ struct FirstLink {
     uint32_t refusals = 0;   // of the caller: in a row
     uint64_t base = 0;       // Peer::received, where Keep ended
     int64_t lost_since = 0;  // milliseconds
-    int64_t looked = 0;      // microseconds; at the link
-    int64_t poked = 0;       // milliseconds; the rails were closed
-    size_t way = 0;          // of those that are called in turn
+    LinkWatch watch;
+    bool warned = false;  // of the caller: the other end has closed a rail, which may mean that this link is dead
+    int64_t looked = 0;   // microseconds; at the link
+    int64_t poked = 0;    // milliseconds; the rails were closed
+    size_t way = 0;       // of those that are called in turn
 };
 
 // Of a frame of the transport's own without a payload.

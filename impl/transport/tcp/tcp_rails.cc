@@ -63,6 +63,7 @@ Rails* TcpTransport::make_rails(Peer& peer, bool caller) {
     auto* rails = create<Rails>();
     if (!rails) return nullptr;
     rails->caller = caller;
+    rails->link_timeout = net::link_timeout();
     for (Rail& rail : rails->rail) rail.peer = &peer;
     rails->carrier.peer = &peer;
     rails->first_from = SocketAddress::wildcard(address_.kind, 0);
@@ -192,6 +193,7 @@ bool TcpTransport::raise_rail(Rail& rail, int socket) {
     rail.was_up = true;
     rail.blocked = rail.ended = false;
     rail.attempts = 0;
+    rail.watch = {};
     rail.peer->rails->window[&rail - rail.peer->rails->rail] = {};
     rails_busy_ = true;
     return true;
@@ -206,14 +208,19 @@ void TcpTransport::close_rail(Rail& rail) {
     rail.state = rail.was_up ? Rail::State::Lost : Rail::State::None;
 }
 
-// It goes on by the first link, which is there as long as the peer is. Who was called waits for the call.
-void TcpTransport::lose_rail(Rail& rail) {
+// It goes on by the first link, which is there as long as the peer is. Who was called waits for the call. `error` is
+// the socket's, ECONNRESET where it has ended, and 0 where there is none.
+void TcpTransport::lose_rail(Rail& rail, int error) {
+    Peer& peer = *rail.peer;
     end_rail_dial(rail);
     close_rail(rail);
     rail.attempts = 0;
-    if (!rail.peer->rails->caller) return;
+    if (!peer.rails->caller) return;
     // It may be the first link that is dead, and the other end that has noticed.
-    if (rail.peer->kept) (void)append_control(*rail.peer, tcp::control_header(tcp::kProbeOp));
+    if (peer.kept) {
+        peer.rails->first.warned |= error == ECONNRESET || error == EPIPE;
+        (void)append_control(peer, tcp::control_header(tcp::kProbeOp));
+    }
     call_by_first_link(rail);
 }
 

@@ -95,7 +95,8 @@ struct Rail : net::Watched {
     int64_t dial_again = 0;
     uint32_t attempts = 0;  // in a row that failed; with was_up: that were refused
     uint32_t sequence = 0;  // of the newest call that came
-    SocketAddress from;     // the address of the link
+    LinkWatch watch;
+    SocketAddress from;  // the address of the link
     SocketAddress to;
     SocketAddress home_from;  // of the link that it was first called by; of who calls
     SocketAddress home_to;
@@ -115,8 +116,9 @@ struct Rails {
 
     bool is_carrier(const Rail& which) const { return &which == &carrier; }
 
-    bool caller = false;    // this side calls
-    bool owes_ack = false;  // whole splits that were not answered
+    bool caller = false;        // this side calls
+    unsigned link_timeout = 0;  // net::link_timeout()
+    bool owes_ack = false;      // whole splits that were not answered
     Rail rail[kRailsMax];
     SplitQueue out;
     SplitArrival in;

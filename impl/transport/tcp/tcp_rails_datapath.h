@@ -178,7 +178,7 @@ size_t TcpTransport::receive_split(Sink& sink, Peer& peer) {
                 ++frames;
                 if (rail && rail->dial) call_rail_later(*rail);
             } else if (got < 0 && rail) {
-                lose_rail(*rail);
+                lose_rail(*rail, static_cast<int>(-got));
             } else if (got < 0) {
                 if (peer.kept && first_ends(peer, got == -FI_ECONNRESET ? 0 : static_cast<int>(-got))) continue;
                 take_down(sink, peer, static_cast<int>(-got));
@@ -250,7 +250,7 @@ inline void TcpTransport::look_at_ends(Peer& peer) {
         std::byte byte;
         if (rail.state != tcp::Rail::State::Up) continue;
         const ssize_t got = recv(rail.socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) lose_rail(rail);
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) lose_rail(rail, got ? errno : ECONNRESET);
     }
 }
 

@@ -145,7 +145,7 @@ void TcpTransport::push_rail(Rail& rail, size_t index) {
         if (sent == -EINTR) continue;
         rail.blocked = sent == -EAGAIN;
         if (rail.blocked || sent == -ENOBUFS) return;
-        if (sent < 0) return lose_rail(rail);
+        if (sent < 0) return lose_rail(rail, static_cast<int>(-sent));
         out.advance(index, static_cast<size_t>(sent));
     }
 }
@@ -181,7 +181,8 @@ void TcpTransport::look_at_links(Peer& peer) {
     rails.looked = now;
     for (Rail& rail : rails.rail) {
         tcp::LinkSample sample;
-        if (rail.state == Rail::State::Up && tcp::sample_link(rail.socket, &sample) && sample.is_dead())
+        if (rail.state == Rail::State::Up && tcp::sample_link(rail.socket, &sample) &&
+            rail.watch.is_dead(sample, now / 1000, rails.link_timeout))
             lose_rail(rail);
     }
 }

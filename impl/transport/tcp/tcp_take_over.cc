@@ -100,9 +100,12 @@ void TcpTransport::look_at_first(Peer& peer) {
     {
         SpinGuard guard(guard_);
         first.kept.forget(tcp::under_way(peer.tx));
+        if (first.kept.empty()) first.warned = false;  // what was sent because of that has arrived
     }
     tcp::LinkSample sample;
-    if (!can_move(first) || !tcp::sample_link(peer.tx, &sample) || !sample.is_dead()) return;
+    if (!can_move(first) || !tcp::sample_link(peer.tx, &sample)) return;
+    const unsigned limit = first.warned ? tcp::kWarnedSilence : peer.rails->link_timeout;
+    if (!first.watch.is_dead(sample, now / 1000, limit)) return;
     if (peer.rails->caller) return lose_first(peer);
     if (now / 1000 - first.poked >= tcp::kPokePause) close_own_rails(peer);
 }
@@ -210,7 +213,8 @@ void TcpTransport::find_first(Peer& peer) {
         SpinGuard guard(guard_);
         peer.tx = peer.rx;
     }
-    first.lost = first.halted = false;
+    first.lost = first.halted = first.warned = false;
+    first.watch = {};
     first.confirmed = true;
     peer.unread = peer.dropped || peer.splitting;
     peer.blocked = false;

@@ -1,0 +1,153 @@
+// Links that die without a word (silent_link.h) are left in time and without an error, and nothing is lost or comes
+// twice; links that are only slow, and peers that only do not read, are not left.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "impl/test/tcp/rail_pair.h"
+#include "impl/test/tcp/silent_link.h"
+
+namespace selvage::impl::test {
+namespace {
+
+constexpr size_t kLong = RailPair::kLong;
+constexpr size_t kShort = 500;
+constexpr int kInTime = 20'000;  // the kernel would take a minute
+
+// FI_TCP_LINK_TIMEOUT of endpoints that are made in its time.
+class LinkTimeout {
+public:
+    explicit LinkTimeout(const char* milliseconds) { setenv("FI_TCP_LINK_TIMEOUT", milliseconds, 1); }
+    ~LinkTimeout() { unsetenv("FI_TCP_LINK_TIMEOUT"); }
+    LinkTimeout(const LinkTimeout&) = delete;
+    LinkTimeout& operator=(const LinkTimeout&) = delete;
+};
+
+struct SilentPair : RailPair {
+    using RailPair::RailPair;
+    SilentLink silence(unsigned last) {
+        return {ntohl(loopback_of(last).v4.sin_addr.s_addr), b.transport.address().port()};
+    }
+    bool counts() {
+        return run({&a, &b},
+                   [&] { return to_b->kept && to_b->rails->first.can_move() && to_a()->rails->first.can_move(); });
+    }
+    bool connect() { return RailPair::connect() && counts(); }
+    void progress_for(int milliseconds) {
+        (void)run(
+            {&a, &b}, [] { return false; }, milliseconds);
+    }
+    bool is_acknowledged() { return to_b->rails->first.kept.empty() && to_a()->rails->first.kept.empty(); }
+    bool was_lost() { return to_b->rails->first.lost_since || to_a()->rails->first.lost_since; }
+    void expect_all_whole() {
+        expect_whole(a);
+        expect_whole(b);
+    }
+};
+
+// Short frames, so that nothing goes by the rails.
+TEST(TcpSilentLinks, TheFirstOfWhoSendsIsLeft) {
+    SilentPair pair;
+    ASSERT_TRUE(pair.connect());
+    const int64_t start = net::now_milliseconds();
+    {
+        const SilentLink silent = pair.silence(1);
+        for (int i = 0; i < 200; ++i) ASSERT_TRUE(pair.send(pair.a, *pair.to_b, kShort));
+        ASSERT_TRUE(pair.all_there(kInTime));
+    }
+    EXPECT_GE(net::now_milliseconds() - start, 2900);  // FI_TCP_LINK_TIMEOUT
+    ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), kLong));
+    ASSERT_TRUE(pair.all_there());
+    pair.expect_all_whole();
+}
+
+// Who was called cannot call, and makes the other end find out.
+TEST(TcpSilentLinks, TheFirstOfWhoIsSentToIsLeft) {
+    SilentPair pair;
+    ASSERT_TRUE(pair.connect());
+    {
+        const SilentLink silent = pair.silence(1);
+        for (int i = 0; i < 200; ++i) ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), kShort));
+        ASSERT_TRUE(pair.all_there(kInTime));
+    }
+    ASSERT_TRUE(pair.send(pair.a, *pair.to_b, kLong));
+    ASSERT_TRUE(pair.all_there());
+    pair.expect_all_whole();
+}
+
+TEST(TcpSilentLinks, EachOfThreeIsLeftInTheMiddleOfLongFrames) {
+    const LinkTimeout timeout("500");
+    for (const unsigned last : {1u, 2u, 3u}) {
+        SilentPair pair;
+        ASSERT_TRUE(pair.connect());
+        const auto exchange = [&] {
+            for (int i = 0; i < 12; ++i) {
+                ASSERT_TRUE(pair.send(pair.a, *pair.to_b, i % 3 ? kLong : kShort)) << last;
+                ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), i % 4 ? kLong : kShort)) << last;
+            }
+        };
+        exchange();
+        const SilentLink silent = pair.silence(last);
+        exchange();
+        ASSERT_TRUE(pair.all_there(kInTime)) << last;
+        pair.expect_all_whole();
+    }
+}
+
+// Nothing has come for longer than a link may be silent, but nothing was sent.
+TEST(TcpSilentLinks, AConnectionThatWasIdleHasItsTime) {
+    SilentPair pair;
+    ASSERT_TRUE(pair.connect());
+    pair.progress_for(3500);
+    {
+        const SilentLink silent = pair.silence(1);
+        ASSERT_TRUE(pair.send(pair.a, *pair.to_b, kShort));
+        pair.progress_for(1000);
+    }
+    ASSERT_TRUE(pair.all_there());
+    EXPECT_FALSE(pair.was_lost());
+    pair.expect_all_whole();
+}
+
+// Two packets in a row are lost again and again, and then one is acknowledged.
+TEST(TcpSilentLinks, ALinkThatAcknowledgesNowAndThenIsNotLeft) {
+    SilentPair pair;
+    ASSERT_TRUE(pair.connect());
+    for (int round = 0; round < 4; ++round) {
+        SilentLink silent = pair.silence(1);
+        ASSERT_TRUE(pair.send(pair.a, *pair.to_b, kShort));
+        ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), kShort));
+        pair.progress_for(1000);
+        silent.speak();
+        ASSERT_TRUE(pair.all_there());
+        // The kernel acknowledges some 40 ms later than the frames are there.
+        ASSERT_TRUE(run({&pair.a, &pair.b}, [&] { return pair.is_acknowledged(); }));
+    }
+    EXPECT_FALSE(pair.was_lost());
+    pair.expect_all_whole();
+}
+
+// Its kernel answers, but that there is no room.
+TEST(TcpSilentLinks, APeerThatDoesNotReadIsNotLeft) {
+    SilentPair pair;
+    ASSERT_TRUE(pair.connect());
+    const std::string text = pattern(4000, 1), longer = pattern(kLong, 2);
+    size_t sent = 0;
+    const int64_t until = net::now_milliseconds() + 10'000;
+    while (net::now_milliseconds() < until) {
+        const std::string& next = sent % 8 ? text : longer;
+        pair.a.progress();
+        if (sent < 3000) sent += send_text(pair.a.transport, *pair.to_b, next, sent, false, &pair) != SendResult::Again;
+    }
+    EXPECT_TRUE(pair.a.sink.downs.empty());
+    EXPECT_FALSE(pair.was_lost());
+    for (const tcp::Rail& rail : pair.to_b->rails->rail) EXPECT_NE(rail.state, tcp::Rail::State::Lost);
+    const size_t before = pair.b.sink.frames.size();
+    ASSERT_TRUE(run(
+        {&pair.a, &pair.b}, [&] { return pair.b.sink.frames.size() >= before + 100; }, kInTime));
+    EXPECT_EQ(pair.a.transport.rails_up(*pair.to_b), 2u);
+    EXPECT_FALSE(pair.was_lost());
+}
+
+}  // namespace
+}  // namespace selvage::impl::test
