@@ -149,5 +149,110 @@ TEST(TcpSilentLinks, APeerThatDoesNotReadIsNotLeft) {
     EXPECT_FALSE(pair.was_lost());
 }
 
+// Of a peer with two links. The rail comes to the first one's when its own dies, and that of the first connection is
+// the rail's when the first dies.
+struct ReturningPair : SilentPair {
+    ReturningPair() : SilentPair(1) {}
+    tcp::Rails& rails_of_a() { return *to_b->rails; }
+    bool rail_is_on(unsigned link) {
+        const tcp::Rail& rail = rails_of_a().rail[0];
+        return rail.state == tcp::Rail::State::Up && rail.link == link && !rail.dial;
+    }
+    bool rail_comes_to(unsigned link) {
+        return run(
+            {&a, &b}, [&] { return rail_is_on(link) && b.transport.rails_up(*to_a()) == 1; }, kInTime);
+    }
+    void exchange(int count = 12) {
+        for (int i = 0; i < count; ++i) {
+            ASSERT_TRUE(send(a, *to_b, i % 3 ? kLong : kShort)) << i;
+            ASSERT_TRUE(send(b, *to_a(), i % 4 ? kLong : kShort)) << i;
+        }
+    }
+};
+
+TEST(TcpLinksThatReturn, ARailGoesBackToItsOwn) {
+    const LinkTimeout timeout("500");
+    ReturningPair pair;
+    ASSERT_TRUE(pair.connect());
+    ASSERT_TRUE(pair.rail_is_on(1));
+    {
+        const SilentLink silent = pair.silence(2);
+        pair.exchange();
+        ASSERT_TRUE(pair.all_there(kInTime));
+        ASSERT_TRUE(pair.rail_comes_to(0));
+    }
+    // While both send all the time.
+    const int64_t until = net::now_milliseconds() + 15'000;
+    while (!pair.rail_is_on(1) && net::now_milliseconds() < until) pair.exchange();
+    EXPECT_TRUE(pair.rail_is_on(1));
+    ASSERT_TRUE(pair.all_there());
+    pair.expect_all_whole();
+    EXPECT_FALSE(pair.was_lost());
+}
+
+// Each of the two dies once and comes back.
+TEST(TcpLinksThatReturn, TheLinkThatWasTheFirstIsUsedAgain) {
+    const LinkTimeout timeout("500");
+    ReturningPair pair;
+    ASSERT_TRUE(pair.connect());
+    {
+        const SilentLink silent = pair.silence(1);
+        pair.exchange();
+        ASSERT_TRUE(pair.all_there(kInTime));
+        EXPECT_EQ(pair.rails_of_a().first_link, 1u);
+    }
+    ASSERT_TRUE(pair.rail_comes_to(0));
+    {
+        const SilentLink silent = pair.silence(2);
+        pair.exchange();
+        ASSERT_TRUE(pair.all_there(kInTime));
+        EXPECT_EQ(pair.rails_of_a().first_link, 0u);
+    }
+    ASSERT_TRUE(pair.rail_comes_to(1));
+    pair.exchange();
+    ASSERT_TRUE(pair.all_there());
+    pair.expect_all_whole();
+}
+
+// The second link dies before anything has come back to the first.
+TEST(TcpLinksThatReturn, TheFirstIsCalledThoughNothingIsOnIt) {
+    const LinkTimeout timeout("500");
+    ReturningPair pair;
+    ASSERT_TRUE(pair.connect());
+    {
+        const SilentLink silent = pair.silence(1);
+        ASSERT_TRUE(pair.send(pair.a, *pair.to_b, kShort));
+        ASSERT_TRUE(pair.all_there());
+        ASSERT_EQ(pair.rails_of_a().first_link, 1u);
+    }
+    const SilentLink silent = pair.silence(2);
+    pair.exchange();
+    ASSERT_TRUE(pair.all_there(kInTime));
+    EXPECT_EQ(pair.rails_of_a().first_link, 0u);
+    pair.expect_all_whole();
+}
+
+// It is called now and then, ever less often, and meanwhile all goes on.
+TEST(TcpLinksThatReturn, ALinkThatStaysDeadDisturbsNobody) {
+    const LinkTimeout timeout("500");
+    ReturningPair pair;
+    ASSERT_TRUE(pair.connect());
+    const SilentLink silent = pair.silence(1);
+    pair.exchange();
+    ASSERT_TRUE(pair.all_there(kInTime));
+    const int64_t until = net::now_milliseconds() + 7000;
+    int64_t longest = 0;
+    while (net::now_milliseconds() < until) {
+        const int64_t start = net::now_milliseconds();
+        pair.exchange(1);
+        ASSERT_TRUE(pair.all_there());
+        longest = std::max(longest, net::now_milliseconds() - start);
+    }
+    EXPECT_TRUE(run(
+        {&pair.a, &pair.b}, [&] { return pair.rails_of_a().return_pause > tcp::kReturnPause; }, kInTime));
+    EXPECT_LT(longest, 2500);  // a call that nobody answers takes longer
+    pair.expect_all_whole();
+}
+
 }  // namespace
 }  // namespace selvage::impl::test

@@ -17,9 +17,7 @@ int Dial::release_socket() {
 }
 
 int Dial::start(const SocketAddress& from, const SocketAddress& to, const Note& hello) {
-    hello_size_ = write_note(hello, hello_);
-    keyless_ = is_keyless(hello);
-    memcpy(random_, hello.random, sizeof random_);
+    replace_hello(hello);
     int result = 0;
     const int failed = start_connect(from, to, &socket_, &result);
     if (failed) return failed;
@@ -31,6 +29,12 @@ int Dial::start(const SocketAddress& from, const SocketAddress& to, const Note& 
         tune_stream(socket_);  // while the other end accepts
     }
     return 0;
+}
+
+void Dial::replace_hello(const Note& hello) {
+    hello_size_ = write_note(hello, hello_);
+    keyless_ = is_keyless(hello);
+    memcpy(random_, hello.random, sizeof random_);
 }
 
 // 0, EAGAIN when it is not connected yet, or another positive errno. What has to be done on a fresh connection is done

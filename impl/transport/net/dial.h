@@ -35,6 +35,8 @@ public:
     // 0, or a negative fabric errno when nothing can be tried now. That nobody is there is reported by advance().
     int start(const SocketAddress& from, const SocketAddress& to, const Note& hello);
     Step advance(const Key& key);
+    // Another one than start() was given. REQUIRES: !is_connected()
+    void replace_hello(const Note& hello);
     // What epoll should wake for.
     uint32_t events() const;
     int socket() const { return socket_; }

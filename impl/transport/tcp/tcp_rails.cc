@@ -66,8 +66,7 @@ Rails* TcpTransport::make_rails(Peer& peer, bool caller) {
     rails->link_timeout = net::link_timeout();
     for (Rail& rail : rails->rail) rail.peer = &peer;
     rails->carrier.peer = &peer;
-    rails->first_from = SocketAddress::wildcard(address_.kind, 0);
-    rails->first_to = peer.remote;
+    rails->links[0] = {.from = SocketAddress::wildcard(address_.kind, 0), .to = peer.remote};
     rails->next = railed_;
     railed_ = &peer;
     peer.rails = rails;
@@ -89,14 +88,15 @@ void TcpTransport::open_rails(Peer& peer) {
     if (!count || !make_rails(peer, true)) return;
     for (size_t i = 0; i < count; ++i) {
         Rail& rail = peer.rails->rail[i];
-        rail.from = rail.home_from = from[i];
-        rail.to = rail.home_to = to[i];
+        rail.way = static_cast<uint8_t>(1 + i);
+        peer.rails->links[rail.way] = {.from = from[i], .to = to[i]};
         call_rail(rail);
     }
 }
 
-void TcpTransport::call_rail(Rail& rail) {
-    Peer& peer = *rail.peer;
+// Says how much of its stream is here.
+net::Note TcpTransport::rail_hello(const Rail& rail) {
+    const Rails& rails = *rail.peer->rails;
     net::Note hello;
     hello.type = net::NoteType::Hello;
     hello.kind = net::CallKind::Rail;
@@ -107,19 +107,24 @@ void TcpTransport::call_rail(Rail& rail) {
         hello.sequence = ++sequence_;
     }
     net::fill_random(hello.random, sizeof hello.random);
-    const bool asks = rail.state == Rail::State::Up;
-    tcp::RailCall call{.rail = tcp::kFirstStream, .asks = asks};
-    if (!peer.rails->is_carrier(rail)) {
-        const auto index = static_cast<size_t>(&rail - peer.rails->rail);
+    tcp::RailCall call{.rail = tcp::kFirstStream, .asks = rail.state == Rail::State::Up && !rail.returns};
+    if (!rails.is_carrier(rail)) {
+        const auto index = static_cast<size_t>(&rail - rails.rail);
         call.rail = static_cast<uint8_t>(index);
-        call.taken = peer.rails->in.taken[index];
+        call.taken = rails.in.taken[index];
     }
     tcp::write_rail_call(call, &hello);
-    if (!asks) rail.state = Rail::State::Dialing;
+    return hello;
+}
+
+void TcpTransport::call_rail(Rail& rail) {
+    const tcp::RailLink& link = rail.peer->rails->links[rail.way];
+    const net::Note hello = rail_hello(rail);
+    if (rail.state != Rail::State::Up) rail.state = Rail::State::Dialing;
     rail.dial_since = net::now_milliseconds();
     rail.dial_again = 0;
     rail.dial = create<net::Dial>();
-    const bool begun = rail.dial && !rail.dial->start(rail.from, rail.to, hello) &&
+    const bool begun = rail.dial && !rail.dial->start(link.from, link.to, hello) &&
                        !net::watch_socket(epoll_, rail.dial->socket(), rail.dial->events(), &rail);
     if (!begun) call_rail_later(rail);
     want_look_ = rails_busy_ = true;
@@ -130,6 +135,7 @@ void TcpTransport::call_rail(Rail& rail) {
 void TcpTransport::call_rail_later(Rail& rail, bool refused) {
     if (rail.peer->rails->is_carrier(rail)) return call_first_later(*rail.peer);
     end_rail_dial(rail);
+    if (rail.returns) return put_off_return(rail);
     if (rail.state == Rail::State::Up) {  // it was asked for
         rail.dial_again = net::now_milliseconds() + tcp::kRailAskPause;
         return;
@@ -148,9 +154,8 @@ void TcpTransport::call_rail_later(Rail& rail, bool refused) {
 // By the first link and by its own, in turn.
 void TcpTransport::choose_way(Rail& rail) {
     const Rails& rails = *rail.peer->rails;
-    rail.goes_home = !rail.goes_home && rail.home_to.kind != AddressKind::None;
-    rail.from = rail.goes_home ? rail.home_from : rails.first_from;
-    rail.to = rail.goes_home ? rail.home_to : rails.first_to;
+    const auto own = static_cast<uint8_t>(1 + (&rail - rails.rail));
+    rail.way = rail.way == own || !rails.links[own].is_known() ? rails.first_link : own;
 }
 
 void TcpTransport::step_rail(Rail& rail) {
@@ -158,6 +163,7 @@ void TcpTransport::step_rail(Rail& rail) {
     net::Dial& dial = *rail.dial;
     Peer& peer = *rail.peer;
     const tcp::RailKey key(key_, peer.invitation->secret);
+    if (rail.returns && !dial.is_connected()) dial.replace_hello(rail_hello(rail));
     switch (dial.advance(key.key())) {
         case net::Step::Pending:
             (void)net::watch_socket(epoll_, dial.socket(), dial.events(), &rail, true);
@@ -171,8 +177,10 @@ void TcpTransport::step_rail(Rail& rail) {
             const int socket = dial.release_socket();
             end_rail_dial(rail);
             close_rail(rail);
+            rail.returns = false;
+            rail.link = rail.way;
             if (!raise_rail(rail, socket)) call_rail_later(rail);
-            return;
+            return plan_return(peer);
         }
         case net::Step::Refused:
             return call_rail_later(rail, dial.answer.refusal != net::Refusal::Busy);
@@ -208,25 +216,28 @@ void TcpTransport::close_rail(Rail& rail) {
     rail.state = rail.was_up ? Rail::State::Lost : Rail::State::None;
 }
 
-// It goes on by the first link, which is there as long as the peer is. Who was called waits for the call. `error` is
-// the socket's, ECONNRESET where it has ended, and 0 where there is none.
+// It goes on by the first link, which is there as long as the peer is; or by its own, if the other end has closed it,
+// as that is there then. Who was called waits for the call. `error` is the socket's, ECONNRESET where it has ended, and
+// 0 where there is none.
 void TcpTransport::lose_rail(Rail& rail, int error) {
     Peer& peer = *rail.peer;
     end_rail_dial(rail);
     close_rail(rail);
+    rail.returns = false;
     rail.attempts = 0;
     if (!peer.rails->caller) return;
+    const bool closed = error == ECONNRESET || error == EPIPE;
     // It may be the first link that is dead, and the other end that has noticed.
     if (peer.kept) {
-        peer.rails->first.warned |= error == ECONNRESET || error == EPIPE;
+        peer.rails->first.warned |= closed;
         (void)append_control(peer, tcp::control_header(tcp::kProbeOp));
     }
-    call_by_first_link(rail);
+    rail.way = closed ? rail.link : peer.rails->first_link;
+    call_rail(rail);
 }
 
 void TcpTransport::call_by_first_link(Rail& rail) {
-    rail.goes_home = true;
-    choose_way(rail);
+    rail.way = rail.peer->rails->first_link;
     call_rail(rail);
 }
 

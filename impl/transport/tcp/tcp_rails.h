@@ -14,6 +14,10 @@
 // seems to be up is called, too, when the parts of a frame do not come by it: the other end refuses such a call if the
 // rail is up there as well.
 //
+// So streams that had links of their own come to share one when a link dies. As long as they do, and there is a link
+// that none of them uses, who calls tries that link now and then (tcp_return.cc): a rail goes there while it is up, as
+// if it had been lost. From when its hello leaves until that is answered, nothing is read of it.
+//
 // What a peer can make this side keep: kRailsMax sockets, a Rails, the copies of what it was sent (KeptBytes::kRoom),
 // and kReceiveBuffer bytes while a frame is put together; and all callers together kRailCallersMax sockets, until the
 // owner answers them.
@@ -42,6 +46,10 @@ inline constexpr uint32_t kRailAttempts = 8;
 // Milliseconds in which no part of a frame comes until a rail is asked for, and between two questions.
 inline constexpr int64_t kRailStall = 250;
 inline constexpr int64_t kRailAskPause = 250;
+// Milliseconds until a rail that shares a link with another stream is called by a link that nobody uses; doubled by
+// each such call that fails.
+inline constexpr int64_t kReturnPause = 1000;
+inline constexpr int64_t kReturnPauseMost = 30'000;
 // Callers for rails who have proved themselves and wait for the owner.
 inline constexpr size_t kRailCallersMax = 64;
 
@@ -77,6 +85,13 @@ struct RailKey {
 
 struct Peer;
 
+// The addresses that a connection is called from and to.
+struct RailLink {
+    SocketAddress from;
+    SocketAddress to;
+    bool is_known() const { return to.kind != AddressKind::None; }
+};
+
 struct Rail : net::Watched {
     enum class State : uint8_t { None, Dialing, Up, Lost };
     Rail() : net::Watched{net::Watch::Rail} {}
@@ -84,7 +99,13 @@ struct Rail : net::Watched {
     Rail(const Rail&) = delete;
     Rail& operator=(const Rail&) = delete;
 
+    // It is called by another link, and what is here of its stream has been said: nothing is read of it, or sent.
+    bool is_moving() const { return returns && dial && dial->is_connected(); }
+
     State state = State::None;
+    uint8_t link = 0;      // of who calls: the one that it is on, of Rails::links
+    uint8_t way = 0;       // and the one that it is called by
+    bool returns = false;  // it is up, and is called by a link that nobody uses
     bool blocked = false;  // the socket took less than it was given; epoll reports when it has room
     bool was_up = false;
     bool ended = false;  // epoll reports that it may have
@@ -96,11 +117,6 @@ struct Rail : net::Watched {
     uint32_t attempts = 0;  // in a row that failed; with was_up: that were refused
     uint32_t sequence = 0;  // of the newest call that came
     LinkWatch watch;
-    SocketAddress from;  // the address of the link
-    SocketAddress to;
-    SocketAddress home_from;  // of the link that it was first called by; of who calls
-    SocketAddress home_to;
-    bool goes_home = false;  // the next call is by that one
 };
 
 struct Rails {
@@ -123,9 +139,14 @@ struct Rails {
     SplitQueue out;
     SplitArrival in;
     FirstLink first;
-    Rail carrier;              // of who calls: the call for another first connection; it never is Up
-    SocketAddress first_from;  // the link of the first connection; of who calls
-    SocketAddress first_to;
+    Rail carrier;  // of who calls: the call for another first connection; it never is Up
+    // Of who calls: the links that there are, [0] that of the first connection when it was made, [1 + i] that by which
+    // rail i was first called; and the one that the first connection is on.
+    RailLink links[kStreams];
+    uint8_t first_link = 0;
+    uint8_t return_way = 0;  // the link that is tried next, if nobody uses it
+    int64_t return_at = 0;   // milliseconds; when a rail is called by such a link, or 0
+    int64_t return_pause = kReturnPause;
     bool first_unwatched = false;  // epoll does not report what the first connection has: the split is whole before
     bool more_to_read = false;     // the last look at a split ended before the sockets were empty
     int64_t looked = 0;            // microseconds; at the links

@@ -14,7 +14,7 @@ inline bool TcpTransport::is_busy(const Peer& peer) const {
     const tcp::Rails& rails = *peer.rails;
     if (peer.splitting || !rails.out.empty() || rails.owes_ack || rails.first.lost || kept_left(rails.first).any)
         return true;
-    if (!peer.kept && rails.count_up()) return true;
+    if ((!peer.kept && rails.count_up()) || rails.return_at) return true;
     return std::any_of(rails.rail, rails.rail + tcp::kRailsMax, [](const tcp::Rail& rail) {
         return rail.ended || rail.dial || rail.state == tcp::Rail::State::Dialing;
     });
@@ -34,6 +34,7 @@ size_t TcpTransport::progress_rails(Sink& sink) {
                 if (peer->rails->owes_ack) peer->rails->owes_ack = !send_answer(*peer);
                 look_at_ends(*peer);
                 look_at_dials(*peer);
+                if (peer->rails->return_at) look_at_return(*peer);
                 if (!peer->rails->out.empty()) look_at_links(*peer);
                 progress_first(sink, *peer);
                 if (peer->rails) rails_busy_ |= is_busy(*peer);
@@ -92,7 +93,7 @@ bool TcpTransport::begin_split(Sink& sink, Peer& peer, const Header& header, con
     bool there[tcp::kRailsMax];
     for (size_t i = 0; i < tcp::kRailsMax; ++i) {
         const tcp::Rail& rail = peer.rails->rail[i];
-        there[i] = rail.was_up || rail.to.kind != AddressKind::None;
+        there[i] = rail.was_up || peer.rails->links[1 + i].is_known();
     }
     if (!peer.rails->in.begin(split, there, kFrameMax, net::now_nanoseconds() / 1000)) return false;
     peer.bulk = tcp::kBulkReads;
@@ -165,7 +166,7 @@ size_t TcpTransport::receive_split(Sink& sink, Peer& peer) {
         for (size_t i = 0; i < tcp::kStreams; ++i) {
             const tcp::Span& part = rails.in.parts[i];
             tcp::Rail* rail = i ? &rails.rail[i - 1] : nullptr;
-            if (!part.left) continue;
+            if (!part.left || (rail && rail->is_moving())) continue;
             if (rail ? rail->state != tcp::Rail::State::Up : rails.first.halted) {
                 lost |= rail != nullptr;
                 continue;
@@ -176,7 +177,7 @@ size_t TcpTransport::receive_split(Sink& sink, Peer& peer) {
                 if (!rail) peer.received += static_cast<size_t>(got);
                 any = true;
                 ++frames;
-                if (rail && rail->dial) call_rail_later(*rail);
+                if (rail && rail->dial && !rail->returns) call_rail_later(*rail);
             } else if (got < 0 && rail) {
                 lose_rail(*rail, static_cast<int>(-got));
             } else if (got < 0) {
@@ -233,19 +234,20 @@ size_t TcpTransport::end_split(Sink& sink, Peer& peer) {
 
 // Of epoll: the event of a call, or an edge of a socket.
 inline void TcpTransport::rail_event(tcp::Rail& rail, uint32_t events) {
-    if (rail.dial) {
-        rails_busy_ = true;
-        return step_rail(rail);
+    // Of a rail that is up and is called, it may be either's.
+    if (rail.state == tcp::Rail::State::Up) {
+        if (rail.dial || (events & EPOLLOUT)) rail.blocked = false;
+        if (rail.dial || (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))) rail.ended = rails_busy_ = true;
     }
-    if (rail.state != tcp::Rail::State::Up) return;
-    if (events & EPOLLOUT) rail.blocked = false;
-    if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) rail.ended = rails_busy_ = true;
+    if (!rail.dial) return;
+    rails_busy_ = true;
+    step_rail(rail);
 }
 
 // A rail that has ended shows it when it is read; one from which nothing is expected is asked.
 inline void TcpTransport::look_at_ends(Peer& peer) {
     for (tcp::Rail& rail : peer.rails->rail) {
-        if (!rail.ended) continue;
+        if (!rail.ended || rail.is_moving()) continue;
         rail.ended = false;
         std::byte byte;
         if (rail.state != tcp::Rail::State::Up) continue;

@@ -130,7 +130,8 @@ int TcpTransport::put_split(Peer& peer, const Frame& frame, const uint32_t (&par
 void TcpTransport::push_rails(Peer& peer) {
     for (size_t i = 0; i < tcp::kRailsMax; ++i) {
         Rail& rail = peer.rails->rail[i];
-        if (rail.state == Rail::State::Up && !rail.blocked && peer.rails->out.unsent(i)) push_rail(rail, i);
+        if (rail.state != Rail::State::Up || rail.blocked || rail.is_moving()) continue;
+        if (peer.rails->out.unsent(i)) push_rail(rail, i);
     }
 }
 
@@ -199,6 +200,8 @@ int64_t TcpTransport::rails_wait() const {
         const KeptLeft kept = kept_left(first);
         if (first.lost || kept.unsent) return tcp::kRailPause;
         if (!peer->rails->out.empty() || peer->splitting || kept.any) wait = tcp::kRailWake;
+        if (wait < 0 && peer->rails->return_at)
+            wait = std::max(peer->rails->return_at - net::now_milliseconds(), tcp::kRailPause);
     }
     return wait;
 }
@@ -209,6 +212,7 @@ bool TcpTransport::arm_rails(Peer& peer) {
     if (rails.owes_ack || (peer.splitting && rails.more_to_read)) return false;
     for (size_t i = 0; i < tcp::kRailsMax; ++i) {
         const Rail& rail = rails.rail[i];
+        if (rail.is_moving()) continue;
         if (rail.ended || (rail.state == Rail::State::Up && !rail.blocked && rails.out.unsent(i))) return false;
     }
     // What follows on the first connection is read when the split is whole: until then it wakes nobody, but its end

@@ -110,21 +110,14 @@ void TcpTransport::look_at_first(Peer& peer) {
     if (now / 1000 - first.poked >= tcp::kPokePause) close_own_rails(peer);
 }
 
-// By who called: by the links of the rails and by the first, in turn.
+// By who called: by the links of the rails and by that which was the first, in turn.
 void TcpTransport::call_first(Peer& peer) {
     Rails& rails = *peer.rails;
-    const size_t ways = tcp::kRailsMax + 1;
+    const size_t ways = tcp::kStreams;
     for (size_t i = 0; i < ways; ++i) {
-        const size_t way = rails.first.way++ % ways;
-        if (way == tcp::kRailsMax) {
-            rails.carrier.from = rails.first_from;
-            rails.carrier.to = rails.first_to;
-            return call_rail(rails.carrier);
-        }
-        const Rail& rail = rails.rail[way];
-        if (!rail.was_up) continue;
-        rails.carrier.from = rail.home_from;
-        rails.carrier.to = rail.home_to;
+        const size_t way = ++rails.first.way % ways;
+        if (way && !rails.rail[way - 1].was_up) continue;
+        rails.carrier.way = static_cast<uint8_t>(way);
         return call_rail(rails.carrier);
     }
 }
@@ -185,10 +178,10 @@ void TcpTransport::adopt_first(Peer& peer) {
     (void)rails.carrier.dial->release_socket();
     end_rail_dial(rails.carrier);
     first.answered = false;
-    rails.first_from = rails.carrier.from;
-    rails.first_to = rails.carrier.to;
+    rails.first_link = rails.carrier.way;
     replace_first(peer, socket);
     find_first(peer);
+    plan_return(peer);
 }
 
 bool TcpTransport::go_on_at(Peer& peer, uint64_t position) {

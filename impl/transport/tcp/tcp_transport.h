@@ -29,8 +29,8 @@
 // The Sink is called with neither, as the engine may send or find peers.
 //
 // Control is in tcp_transport.cc, connecting in tcp_setup.cc and tcp_dial.cc, sending in tcp_send.cc, further links in
-// tcp_rails.cc, tcp_split.cc and tcp_take_over.cc, what is taken back in tcp_revoke.cc; what is a template over the
-// Sink in tcp_datapath.h.
+// tcp_rails.cc, tcp_split.cc, tcp_take_over.cc and tcp_return.cc, what is taken back in tcp_revoke.cc; what is a
+// template over the Sink in tcp_datapath.h.
 #pragma once
 
 #include "impl/base/lock.h"
@@ -173,6 +173,7 @@ private:
     void read_invitation(Peer& peer);
     tcp::Rails* make_rails(Peer& peer, bool caller);
     void open_rails(Peer& peer);
+    net::Note rail_hello(const tcp::Rail& rail);
     void call_rail(tcp::Rail& rail);
     void call_rail_later(tcp::Rail& rail, bool refused = false);
     static void choose_way(tcp::Rail& rail);
@@ -193,6 +194,10 @@ private:
     void hand_over_rails(Peer& peer, int64_t deadline);
     tcp::Rails* take_rails(Peer& peer);
     void discard_rails();
+    // tcp_return.cc
+    void plan_return(Peer& peer);
+    void look_at_return(Peer& peer);
+    void put_off_return(tcp::Rail& rail);
     // tcp_split.cc
     // True: the frame is the rails' as well, and *result is what became of it.
     bool splits(Peer& peer, const Frame& frame, SendResult* result) {

@@ -1,7 +1,7 @@
 /* Parts of frames that come by a rail, and the first connection: impl/transport/tcp/rails.h.
  *
  * Models TcpTransport::send_split, push_rail, receive_split, take_split_ack, lose_rail, call_rail, ask_for_rail,
- * admit_rail and step_rail of two endpoints that send to each other, one rail. Endpoint 0 calls.
+ * admit_rail, step_rail and look_at_return of two endpoints that send to each other, one rail. Endpoint 0 calls.
  *
  *     here              in the code
  *     first             the first connection, a direction each: Split frames and SplitAcks, in order
@@ -9,7 +9,7 @@
  *     hello, answer     the handshake of a call: its number, the parts that the other end has of the stream, and
  *                       whether it only asks (RailCall::asks); answer 0 is a refusal
  *     call, up          the call that the rail came of; Rail::State::Up
- *     dial              the call that is under way, or 0: Rail::dial
+ *     dial              the call that is under way, or 0: Rail::dial; moving: it is Rail::is_moving's
  *     broken            connections, by their calls
  *     begun, answered   SplitQueue::end_, first_
  *     sent, furthest    Stream::sent, furthest, in parts
@@ -19,7 +19,9 @@
  * Abstracted: a part is taken in one piece; the part on the first connection is left out, as it comes with its frame. A
  * connection breaks at any time, BREAKS times, with whatever is in it, the answer included. Nobody is told: an end
  * notices if it has sent something that was not answered, or waits for an answer. Endpoint 0 asks at any time whether the
- * rail is still there, ASKS times, and as often as it likes when the rail is broken, but only while it waits for parts.
+ * rail is still there, ASKS times, and as often as it likes when the rail is broken, but only while it waits for parts. At
+ * any time, RETURNS times, it calls a rail that is up by another link, and gives such a call up GIVES_UP times, though it
+ * would have been answered. It may go on sending by the old connection meanwhile, which the code does not.
  *
  * Properties: each part is taken once, in the order of the frames; when nothing can happen any more, all frames are whole
  * and answered, in both directions.
@@ -27,13 +29,22 @@
  * Mutations: RESUMES_AT_ANSWERED (goes on where the answers end), RESUMES_AT_SENT (where the sender was),
  * FORGETS_FURTHEST (what was sent before a resumption cannot have come), NEVER_ASKS (who has lost the rail would have to
  * tell, and that would stand behind the frame for whose parts the other one waits), ASKS_AND_READS (what comes by the
- * old connection is taken while a call is under way that has said what was there before).
+ * old connection is taken while a call is under way that has said what was there before), MOVES_AND_READS (the same, of a
+ * rail that goes to another link).
  */
 #define FRAMES 2
 #define MOST 2          /* splits that are not answered */
+#ifndef BREAKS
 #define BREAKS 2
+#endif
 #define ASKS 1
-#define CALLS 9
+#ifndef RETURNS
+#define RETURNS 0
+#endif
+#ifndef GIVES_UP
+#define GIVES_UP 0
+#endif
+#define CALLS 11
 
 #define SPLIT 0
 #define ANSWER 1
@@ -45,7 +56,8 @@ chan answer = [1] of { byte, byte };
 byte begun[2], answered[2], sent[2], furthest[2], taken[2], whole[2], call[2];
 bool waits[2], owed[2], up[2];
 bool broken[CALLS + 1];
-byte dial, calls, asks;
+bool moving;
+byte dial, calls, asks, returns, given_up;
 
 #define other (1 - me)
 
@@ -89,7 +101,12 @@ inline begin_call(only_asks) {
 
 inline end_call() {
     broken[dial] = true;
+    if
+    :: call[1] == dial -> drain(rail[1])
+    :: else
+    fi;
     dial = 0;
+    moving = false;
     drain(answer)
 }
 
@@ -129,7 +146,11 @@ end_idle:
         answered[me] = number
     }
     :: d_step { /* receive_split; a call that asks has said what was there before, so it is given up */
+#ifdef MOVES_AND_READS
         waits[me] && up[me] && rail[other]?[eval(call[me]), number] ->
+#else
+        waits[me] && up[me] && !(me == 0 && moving) && rail[other]?[eval(call[me]), number] ->
+#endif
         rail[other]?eval(call[me]), number;
         assert(number == taken[me]);
         taken[me]++;
@@ -138,7 +159,7 @@ end_idle:
         waits[me] = false;
 #ifndef ASKS_AND_READS
         if
-        :: me == 0 && dial -> end_call()
+        :: me == 0 && dial && !moving -> end_call()
         :: else
         fi
 #endif
@@ -162,8 +183,24 @@ end_idle:
     }
     :: d_step { /* step_rail: the call has failed */
         me == 0 && dial && broken[dial] ->
+        moving = false;
         dial = 0
     }
+#if RETURNS
+    :: d_step { /* look_at_return: by another link */
+        me == 0 && up[0] && !dial && returns < RETURNS ->
+        returns++;
+        moving = true;
+        begin_call(false)
+    }
+#endif
+#if GIVES_UP
+    :: d_step { /* put_off_return: it takes too long */
+        me == 0 && moving && given_up < GIVES_UP ->
+        given_up++;
+        end_call()
+    }
+#endif
 #ifndef NEVER_ASKS
     :: d_step { /* ask_for_rail */
         me == 0 && up[0] && waits[0] && !dial && len(rail[1]) == 0 && (broken[call[0]] || asks < ASKS) ->
@@ -213,6 +250,7 @@ end_idle:
             up[0] = true
         fi;
         dial = 0;
+        moving = false;
         number = 0;
         where = 0
     }
