@@ -125,7 +125,8 @@ ssize_t Collectives::post(const CollectiveCall& call) {
     Group* group = find(call.group);
     if (!group) return -FI_EINVAL;
     if (!group->joined) return -FI_EOPBADSTATE;
-    if (group->error) return -group->error;
+    // Others may wait for one before those that fail.
+    if (group->error && group->sequence >= group->failed_from) return -group->error;
     const bool again = OperationRecords::repeats(*group, call);
     uint32_t root = 0;
     if (!again) {

@@ -1,0 +1,46 @@
+// How groups end over the engine: operations that were called before the one that failed.
+#include "impl/test/engine/trio.h"
+
+namespace selvage::impl::test {
+namespace {
+
+void progress(Trio& trio, int turns = 50) {
+    for (int i = 0; i < turns; ++i) trio.progress();
+}
+// 1, the negative of an error, or 0 for neither.
+int outcome(MemberNode& node) {
+    fi_cq_tagged_entry entry;
+    const ssize_t read = node.read(&entry);
+    return read < 0 ? -node.read_error().err : static_cast<int>(read);
+}
+ssize_t gather_at_last(Trio& trio, size_t member, uint64_t& value, uint64_t (&all)[3]) {
+    return fi_gather(trio[member].ep, &value, 1, nullptr, all, nullptr, trio[member].group(), trio[member].members[2],
+                     FI_UINT64, 0, nullptr);
+}
+
+// The second member calls the gather late: when the first has done its part, has failed in the next operation, and all
+// know that. The root waits for it.
+TEST(CollectiveEnd, WhatIsBeforeAFailureCanStillBeCalled) {
+    Trio trio;
+    trio.join_all();
+    uint64_t values[3] = {1, 2, 3}, all[3][3] = {};
+    for (const size_t n : {0, 2}) ASSERT_EQ(gather_at_last(trio, n, values[n], all[n]), 0);
+    progress(trio);
+    ASSERT_EQ(outcome(trio[0]), 1);
+    ASSERT_EQ(fi_barrier(trio[0].ep, trio[0].group(), nullptr), 0);
+    auto& transport = trio[0].transport<false>();
+    transport.cut(*transport.peer_called(trio[1].endpoint.shm_address), FI_ECONNRESET);
+    progress(trio);
+    ASSERT_EQ(outcome(trio[0]), -FI_ECONNRESET);
+    ASSERT_EQ(gather_at_last(trio, 1, values[1], all[1]), 0);
+    progress(trio);
+    EXPECT_EQ(outcome(trio[1]), 1);
+    EXPECT_EQ(outcome(trio[2]), 1);
+    for (size_t n = 0; n < 3; ++n) {
+        EXPECT_EQ(all[2][n], n + 1);
+        EXPECT_EQ(fi_barrier(trio[n].ep, trio[n].group(), nullptr), -FI_ECONNRESET);
+    }
+}
+
+}  // namespace
+}  // namespace selvage::impl::test
