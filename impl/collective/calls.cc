@@ -118,7 +118,7 @@ ssize_t message(fid_ep* ep, const fi_msg_collective* message, fi_ioc* results, v
                       .result = result.addr,
                       .count = scatters ? result.count : operand.count,
                       .type = message->datatype,
-                      .op = message->op,
+                      .op = reduces(message->coll) ? message->op : FI_NOOP,
                       .context = message->context,
                       .flags = flags},
                      message->desc && message->iov_count ? message->desc[0] : nullptr,

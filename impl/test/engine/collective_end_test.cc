@@ -42,5 +42,27 @@ TEST(CollectiveEnd, WhatIsBeforeAFailureCanStillBeCalled) {
     }
 }
 
+// A collective that does not reduce looks at no reduction.
+TEST(CollectiveEnd, TheReductionOfABroadcastMeansNothing) {
+    Trio trio;
+    trio.join_all();
+    uint64_t values[3] = {7, 0, 0};
+    for (size_t n = 0; n < 3; ++n) {
+        const fi_ioc range{.addr = &values[n], .count = 1};
+        fi_msg_collective message{};
+        message.msg_iov = &range;
+        message.iov_count = 1;
+        message.coll_addr = trio[n].group();
+        message.root_addr = trio[n].members[0];
+        message.coll = FI_BROADCAST;
+        message.datatype = FI_UINT64;
+        message.op = n ? FI_NOOP : FI_MIN;
+        ASSERT_EQ(trio[n].ep->collective->msg(trio[n].ep, &message, nullptr, nullptr, 0, 0), 0);
+    }
+    EXPECT_EQ(trio.outcomes(), kAllComplete);
+    EXPECT_EQ(values[1], 7u);
+    EXPECT_EQ(values[2], 7u);
+}
+
 }  // namespace
 }  // namespace selvage::impl::test
