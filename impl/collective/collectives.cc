@@ -55,20 +55,20 @@ bool Collectives::make_room() {
     return true;
 }
 
-Collectives::Joins* Collectives::joins_of(uint64_t digest) {
-    auto* found = std::find_if(joins_, joins_ + joins_count_, [&](const Joins& j) { return j.digest == digest; });
+Collectives::Joins* Collectives::joins_of(const Group& group) {
+    auto* found = std::find_if(joins_, joins_ + joins_count_, [&](const Joins& j) { return j.digest == group.digest; });
     if (found != joins_ + joins_count_) return found;
     auto* larger = static_cast<Joins*>(realloc(joins_, (joins_count_ + 1) * sizeof *joins_));
     if (!larger) return nullptr;
     joins_ = larger;
-    joins_[joins_count_] = {.digest = digest, .count = 0};
+    joins_[joins_count_] = {.digest = group.digest, .count = 0, .members = group.size};
     return &joins_[joins_count_++];
 }
 
 int Collectives::enter(Group& group, bool meets) {
-    Joins* joins = make_room() ? joins_of(group.digest) : nullptr;
+    Joins* joins = make_room() ? joins_of(group) : nullptr;
     if (!joins) return -FI_ENOMEM;
-    group.id = mix(group.digest + joins->count * 0x9e3779b97f4a7c15ULL);
+    group.id = group_number(group.digest, joins->count);
     CollectiveOperation* join = nullptr;
     if (meets) {
         join = operations_.take(group, {}, 0);
@@ -103,12 +103,12 @@ int Collectives::leave(Group& group) {
         operations_.give(*first);
     }
     operations_.forget_last(group);
-    for (uint32_t i = 0; i < group.size; ++i) {
-        if (group.members[i].queue.first) messages_.discard_short(group.members[i]);
-    }
     if (group.queued) ready_.remove(&group);
     *std::find(groups_, groups_ + places_, &group) = nullptr;
-    if (group.error) failed_[next_failed_++ % kRemembered] = {group.id, group.size, group.failed_from, group.error};
+    for (uint32_t i = 0; i < group.size; ++i) {
+        if (group.members[i].queue.first) messages_.discard_short(group.members[i], group.id);
+    }
+    messages_.discard_refused();
     return 0;
 }
 
@@ -259,20 +259,31 @@ void Collectives::aborted(uint64_t id, fi_addr_t source, uint32_t sequence, int 
         known = true;
         if (group->find_source(source) < group->size) fail(*group, sequence, error);
     }
-    if (!known) early_[next_early_++ % kRemembered] = {id, source, sequence, error};
+    uint64_t number;
+    if (!known && !was_left(id, &number)) early_[next_early_++ % kRemembered] = {id, source, sequence, error};
 }
 
-int Collectives::refusal(uint64_t tag, uint64_t data) const {
-    const uint32_t sequence = sequence_of(data);
+// Whether it is a tag of a group that was entered here, if it is not one of a group that is: `number` is that group's.
+bool Collectives::was_left(uint64_t tag, uint64_t* number) const {
+    for (size_t i = 0; i < joins_count_; ++i) {
+        for (uint64_t id = tag; tag - id < joins_[i].members; --id) {
+            if (count_before(joins_[i].digest, id) >= joins_[i].count) continue;
+            *number = id;
+            return true;
+        }
+    }
+    return false;
+}
+
+Collectives::Refusal Collectives::refusal(uint64_t tag, uint64_t data) const {
     for (size_t i = 0; i < places_; ++i) {
         const Group* group = groups_[i];
-        if (group && group->error && group->covers(tag) && sequence >= group->failed_from) return group->error;
+        if (!group || !group->covers(tag)) continue;
+        const bool refuses = group->error && sequence_of(data) >= group->failed_from;
+        return refuses ? Refusal{group->error, group->id} : Refusal{};
     }
-    for (size_t i = 0; i < std::min(next_failed_, kRemembered); ++i) {
-        const FailedGroup& group = failed_[i];
-        if (tag - group.id < group.size && sequence >= group.from) return group.error;
-    }
-    return 0;
+    uint64_t number;
+    return was_left(tag, &number) ? Refusal{FI_ECANCELED, number} : Refusal{};
 }
 
 }  // namespace selvage::impl

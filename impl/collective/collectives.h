@@ -9,7 +9,8 @@
 // are not touched. Whoever sees that sends it to all other members (send_abort), as does who receives it, so it reaches
 // everybody who is connected to anybody. A member that is lost after it has sent all that an operation needs of it
 // breaks nothing: only who needs it fails. An operation that failed is complete when none of its messages is under way
-// any more, since they read and write the application's memory; members that failed answer what they no longer want.
+// any more, since they read and write the application's memory; members that failed answer what they no longer want,
+// as do those that have left a group: with an abort, where the message came whole.
 #pragma once
 
 #include "impl/collective/operation_records.h"
@@ -59,8 +60,13 @@ public:
             for (uint32_t m = 0; groups_[i] && m < groups_[i]->size; ++m) visit(*groups_[i], groups_[i]->members[m]);
         }
     }
-    // Why nobody will receive a message: the error with which its operation has failed here, or 0.
-    int refusal(uint64_t tag, uint64_t data) const;
+    // Why nobody will receive a message: its operation has failed here, or this member has left its group. `error` is 0
+    // where somebody may.
+    struct Refusal {
+        int error = 0;
+        uint64_t group = 0;  // its number
+    };
+    Refusal refusal(uint64_t tag, uint64_t data) const;
 
     // For the steps.
     void advance_soon(Group& group);
@@ -73,29 +79,25 @@ private:
     // The number of a group stands for nothing else that transfers name.
     static constexpr fi_addr_t kGroupAddress = fi_addr_t{1} << 63;
 
-    // Groups that failed and were closed, and aborts of groups that are not joined here yet. The oldest goes for
-    // another.
-    struct FailedGroup {
-        uint64_t id = 0;
-        uint32_t size = 0;
-        uint32_t from = 0;
-        int error = 0;
-    };
+    // Aborts of groups that are not joined here yet. The oldest goes for another.
     struct EarlyAbort {
         uint64_t id = 0;
         fi_addr_t source = FI_ADDR_NOTAVAIL;
         uint32_t sequence = 0;
         int error = 0;
     };
+    // How many groups of these members were entered. Those that are not in groups_ were left.
     struct Joins {
         uint64_t digest;
         uint64_t count;
+        uint32_t members;
     };
 
     Group* find(fi_addr_t address) const;
     static int check(const Group& group, const CollectiveCall& call, uint32_t* root);
     bool make_room();
-    Joins* joins_of(uint64_t digest);
+    Joins* joins_of(const Group& group);
+    bool was_left(uint64_t tag, uint64_t* number) const;
     void run(Group& group);
     bool run_first(Group& group, bool* again);
     bool start_steps(CollectiveOperation& operation);
@@ -119,8 +121,6 @@ private:
     size_t joins_count_ = 0;
     List<Group> ready_;
     OperationRecords operations_;
-    FailedGroup failed_[kRemembered];
-    size_t next_failed_ = 0;
     EarlyAbort early_[kRemembered];
     size_t next_early_ = 0;
 };

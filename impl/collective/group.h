@@ -57,12 +57,34 @@ struct CollectiveOperation {
     Round later_round;
 };
 
+inline constexpr uint64_t kFirstFactor = 0xbf58476d1ce4e5b9, kSecondFactor = 0x94d049bb133111eb;
+inline constexpr uint64_t kApart = 0x9e3779b97f4a7c15;  // what the numbers of two groups of the same members differ by
+
+// Of an odd factor, modulo 2^64: each step doubles the bits that are right, of which there are three at first.
+constexpr uint64_t inverse_of(uint64_t factor) {
+    uint64_t inverse = factor;
+    for (int i = 0; i < 5; ++i) inverse *= 2 - factor * inverse;
+    return inverse;
+}
+
 // All bits of the value in each bit of the result.
-inline uint64_t mix(uint64_t value) {
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
+constexpr uint64_t mix(uint64_t value) {
+    value = (value ^ (value >> 30)) * kFirstFactor;
+    value = (value ^ (value >> 27)) * kSecondFactor;
     return value ^ (value >> 31);
 }
+// What mix() made this of.
+constexpr uint64_t unmix(uint64_t value) {
+    value = (value ^ (value >> 31) ^ (value >> 62)) * inverse_of(kSecondFactor);
+    value = (value ^ (value >> 27) ^ (value >> 54)) * inverse_of(kFirstFactor);
+    return value ^ (value >> 30) ^ (value >> 60);
+}
+static_assert(unmix(mix(4711)) == 4711 && unmix(mix(~uint64_t{0} - 4711)) == ~uint64_t{0} - 4711);
+
+// The number of a group whose members have this digest, and before which there were `count` of theirs; and back: any
+// count of a number that is none of theirs.
+inline uint64_t group_number(uint64_t digest, uint64_t count) { return mix(digest + count * kApart); }
+inline uint64_t count_before(uint64_t digest, uint64_t number) { return (unmix(number) - digest) * inverse_of(kApart); }
 
 struct Group {
     fid_mc descriptor{};

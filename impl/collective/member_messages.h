@@ -83,8 +83,8 @@ public:
     virtual bool withdraw(MemberStep& step) = 0;
     // The first of the member's short messages goes, to `bytes`. REQUIRES: member.queue.first
     virtual void take_short(MemberAddress& member, void* bytes) = 0;
-    // All short messages of the member go.
-    virtual void discard_short(MemberAddress& member) = 0;
+    // All short messages of the member go, and it learns that this one has left the group.
+    virtual void discard_short(MemberAddress& member, uint64_t group) = 0;
     // The end of a send that is under way is reported to `instead`, and no longer to `step`.
     virtual void redirect(MemberStep& step, InternalOperation& instead) = 0;
     // Messages without a receive that Collectives::refusal() names are answered and go.

@@ -60,6 +60,15 @@ protected:
         respond(static_cast<Peer&>(peer), header, nullptr);
     }
 
+    void abort_collective(PeerBase& peer, uint64_t group, uint32_t sequence, int error) final {
+        const Header header{.size = 0,
+                            .op = static_cast<uint8_t>(FrameOp::CollectiveAbort),
+                            .flags = 0,
+                            .aux = 0,
+                            .word = {group, sequence, static_cast<uint64_t>(error)}};
+        respond(static_cast<Peer&>(peer), header, nullptr);
+    }
+
 private:
     bool is_ready(PeerState& state) const { return !state.blocked && state.responses.empty() && !has_first(state); }
 
@@ -167,7 +176,9 @@ private:
     }
 
     void take_short(MemberAddress& member, void* bytes) final { this->take_first_short(member, bytes); }
-    void discard_short(MemberAddress& member) final { this->drop_short(member, 0); }
+    void discard_short(MemberAddress& member, uint64_t group) final {
+        this->drop_short(member, group, 0, FI_ECANCELED);
+    }
 
     bool withdraw(MemberStep& step) final { return withdraw_collective(step.as_context()); }
 
@@ -184,14 +195,8 @@ private:
     int send_abort(const MemberAddress& member, uint64_t group, uint32_t sequence, int error) final {
         Peer* peer;
         const int unreachable = look_up(member.address, &peer);
-        if (unreachable) return unreachable;
-        const Header header{.size = 0,
-                            .op = static_cast<uint8_t>(FrameOp::CollectiveAbort),
-                            .flags = 0,
-                            .aux = 0,
-                            .word = {group, sequence, static_cast<uint64_t>(error)}};
-        respond(*peer, header, nullptr);
-        return 0;
+        if (!unreachable) abort_collective(*peer, group, sequence, error);
+        return unreachable;
     }
 
     void request_advance() final { set_due(); }

@@ -163,6 +163,7 @@ public:
     virtual void give_credit(PeerBase& peer) = 0;
     virtual void allow_announcements(PeerBase& peer, uint32_t more) = 0;
     virtual void give_collective_credit(PeerBase& peer, uint32_t units) = 0;
+    virtual void abort_collective(PeerBase& peer, uint64_t group, uint32_t sequence, int error) = 0;
 
     // A message whose receive is known, all of it or its announcement. True: the receive, a multi-receive buffer, has
     // room for more.
@@ -291,8 +292,11 @@ protected:
     // receiver_short.cc: as MemberMessages. False of the first: the receive is to be posted.
     bool await_short(MemberAddress& member, void* bytes, size_t size, uint64_t tag, MemberStep& step);
     void take_first_short(MemberAddress& member, void* bytes);
-    // Those that belong to no earlier operation than this.
-    void drop_short(MemberAddress& member, uint32_t from_sequence);
+    // Those that belong to no earlier operation than this; the member learns why.
+    void drop_short(MemberAddress& member, uint64_t group, uint32_t from_sequence, int error);
+    // Answers a message that nobody will receive: announced ones as such, others by an abort, as their sender may wait
+    // for this member. False: somebody may receive it. `peer`: nullptr if it is lost.
+    bool refuse_collective(const Arrival& message, PeerBase* peer);
     bool withdraw_collective(const void* context);
     void discard_collective();
     void lose_collective_peer(PeerBase& peer, int error);

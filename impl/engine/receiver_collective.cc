@@ -47,7 +47,7 @@ bool Receiver::collective_arrived(Arrival& message, const std::byte* payload, Pe
         collective_taken(peer, message.length);
         return true;
     }
-    if (collective_->executor.refusal(message.tag, message.data)) {
+    if (refuse_collective(message, &peer)) {
         collective_taken(peer, message.length);
         return true;
     }
@@ -61,16 +61,24 @@ bool Receiver::collective_arrived(Arrival& message, const std::byte* payload, Pe
     return true;
 }
 
+bool Receiver::refuse_collective(const Arrival& message, PeerBase* peer) {
+    const Collectives::Refusal refusal = collective_->executor.refusal(message.tag, message.data);
+    if (!refusal.error) return false;
+    if (message.reply_id) {
+        reply(*peer, message.reply_id, refusal.error);
+    } else if (peer) {
+        abort_collective(*peer, refusal.group, Collectives::sequence_of(message.data), refusal.error);
+    }
+    return true;
+}
+
 bool Receiver::collective_announced(Arrival& message, PeerBase& peer, const LocalRange* ranges, size_t count) {
     if (!state_of(peer)) return false;
     if (Receive* receive = match_collective(message, peer)) {
         place_announced(receive, message, peer, ranges, count);
         return true;
     }
-    if (const int error = collective_->executor.refusal(message.tag, message.data)) {
-        reply(peer, message.reply_id, error);
-        return true;
-    }
+    if (refuse_collective(message, &peer)) return true;
     Unexpected* unexpected = keep_collective(message, peer, true);
     if (!unexpected) return false;
     unexpected->range_count = static_cast<uint16_t>(count);
@@ -155,14 +163,11 @@ bool Receiver::withdraw_collective(const void* context) {
 
 void Receiver::discard_collective() {
     collective_->executor.for_each_member([&](const Group& group, MemberAddress& member) {
-        if (group.error && member.queue.first) drop_short(member, group.failed_from);
+        if (group.error && member.queue.first) drop_short(member, group.id, group.failed_from, group.error);
     });
     collective_->unexpected.for_each_taken([&](Unexpected* unexpected) {
-        const Arrival& message = unexpected->message;
-        const int error = collective_->executor.refusal(message.tag, message.data);
-        if (!error) return;
+        if (!refuse_collective(unexpected->message, unexpected->peer)) return;
         collective_->match.forget(unexpected);
-        if (unexpected->announced) reply(*unexpected->peer, message.reply_id, error);
         let_go_collective(unexpected);
     });
 }

@@ -5,8 +5,7 @@
 //   1. A message comes into the queue only where no message of a collective is kept elsewhere, so all that are kept
 //      elsewhere came later.
 //   2. A receive waits in the queue only where none is posted elsewhere, and is posted, too, before another one is. So
-//   it
-//      gets the next message, however that comes.
+//      it gets the next message, however that comes.
 //   3. A message in the queue has its unit of what the peer may send, until it meets its receive (window.h).
 #include "impl/engine/collective_receives.h"
 #include "impl/engine/receiver.h"
@@ -78,9 +77,12 @@ void Receiver::post_waiting(MemberAddress& member, uint64_t tag) {
     if (error) step.ended(-error);
 }
 
-void Receiver::drop_short(MemberAddress& member, uint32_t from_sequence) {
+void Receiver::drop_short(MemberAddress& member, uint64_t group, uint32_t from_sequence, int error) {
     ShortQueue& queue = member.queue;
+    PeerBase* const peer = queue.peer;
     ShortMessage** link = &queue.first;
+    bool dropped = false;
+    uint32_t sequence = 0;  // of the first that was dropped
     queue.last = nullptr;
     while (ShortMessage* message = *link) {
         if (Collectives::sequence_of(message->data) < from_sequence) {
@@ -89,8 +91,11 @@ void Receiver::drop_short(MemberAddress& member, uint32_t from_sequence) {
             continue;
         }
         *link = message->next;
+        if (!dropped) sequence = Collectives::sequence_of(message->data);
+        dropped = true;
         short_left(member, message);
     }
+    if (dropped && peer) abort_collective(*peer, group, sequence, error);
 }
 
 }  // namespace selvage::impl
