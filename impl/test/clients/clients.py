@@ -12,6 +12,7 @@ as one archive (conformance/corpus/traces/ holds such), and no page is written.
 Exit status: 0 fine, 1 a case fails or hangs on the library that does not on Debian's, 2 could not run.
 """
 import argparse
+import dataclasses
 import datetime
 import fcntl
 import importlib.util
@@ -34,6 +35,9 @@ from tally import Result, Tally, broken  # noqa: E402
 from workplace import DEBIAN, OWN, ROOT, Workplace  # noqa: E402
 
 ORDER = ('fabric_tools', 'open_mpi', 'mpi4py', 'netpipe', 'hpcc', 'scalapack', 'mpich')
+# tcp of this library exchanges with peers on the same machine through memory, so as programs are run here it would have no
+# sockets to use but for this.
+BY_SOCKETS, SOCKETS = 'tcp, sockets', {'FI_SELVAGE_LOCAL': '0'}
 
 
 def out(text):
@@ -85,10 +89,10 @@ def run_program(workplace, tally, program, options):
         out(f'   could not be had: {reason}')
         return
     tally.unavailable.pop(program.name, None)
-    for provider in program.providers:
+    for provider in ways(program):
         if options.provider and provider not in options.provider:
             continue
-        cases = [case for case in program.cases(workplace, provider, options.quick)
+        cases = [case for case in cases_of(workplace, program, provider, options.quick)
                  if case.ranks <= options.ranks and re.search(options.tests, case.name)]
         for number, case in enumerate(cases, 1):
             if options.list:
@@ -104,6 +108,22 @@ def run_program(workplace, tally, program, options):
                 tally.add(result)
             tally.save()
             show(results, number, len(cases))
+
+
+def ways(program):
+    """The providers of a program, and tcp once more with all that it sends through sockets."""
+    for provider in program.providers:
+        yield provider
+        if provider == 'tcp':
+            yield BY_SOCKETS
+
+
+def cases_of(workplace, program, provider, quick):
+    if provider != BY_SOCKETS:
+        yield from program.cases(workplace, provider, quick)
+        return
+    for case in program.cases(workplace, 'tcp', quick):
+        yield dataclasses.replace(case, provider=provider, environment=case.environment | SOCKETS)
 
 
 def record_case(workplace, program, case, options):
@@ -142,7 +162,7 @@ def parse(arguments):
     parser.add_argument('--library', default=os.path.join(ROOT, 'build/release/impl'), metavar='DIR',
                         help='folder of the libfabric.so.1 under test')
     parser.add_argument('--folder', default=os.path.join(ROOT, 'build/clients'), help='where programs are built and run')
-    parser.add_argument('--provider', action='append', default=[], help='tcp, "tcp;ofi_rxm" or shm; all if not given')
+    parser.add_argument('--provider', action='append', default=[], help='tcp, "tcp, sockets", "tcp;ofi_rxm" or shm; all if not given')
     parser.add_argument('--tests', default='', metavar='REGEX', help='only cases whose name matches')
     parser.add_argument('--ranks', type=int, default=4, help='cases of at most so many ranks (default: 4)')
     parser.add_argument('--report', metavar='FILE', help='where the page goes')

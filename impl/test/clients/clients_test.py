@@ -137,6 +137,16 @@ class Counting(unittest.TestCase):
         self.assertIn('| some | tcp | 2 | 0 | 1 | 0 | 0 |', page)
         self.assertNotIn('`some d`', page)
 
+    def test_rows_of_other_providers_of_a_program_stay(self):
+        other = Tally()
+        for library, verdict in ((OWN, PASSED), (DEBIAN, HUNG)):
+            other.add(Result('some', 'x', 'tcp, sockets', 2, library, verdict, '', 0.1, '2026-01-01'))
+        page = report.page(self.tally, report.page(other))
+        for line in ('| some | tcp | 2 | 2 | 1 |', '| some | tcp, sockets | 2 | 1 | 0 |', '* `some x`, tcp, sockets, 2 ranks:',
+                     '* `some b`, tcp, 2 ranks:'):
+            self.assertEqual(page.count(line), 1, line)
+        self.assertEqual(sorted(report.page(other, page).splitlines()), sorted(page.splitlines()))
+
     def test_debians_library_runs_what_is_broken_alone(self):
         class Program:
             name = 'made up'
@@ -164,6 +174,19 @@ class Counting(unittest.TestCase):
             second = Tally(path)
             second.add(result('a', OWN, PASSED))
             self.assertEqual([entry.verdict for entry in second.results.values()], [PASSED])
+
+
+class Ways(unittest.TestCase):
+    def test_tcp_is_run_through_memory_and_through_sockets(self):
+        program = type('Program', (), {'providers': ('tcp', 'shm')})
+        self.assertEqual(list(clients.ways(program)), ['tcp', 'tcp, sockets', 'shm'])
+
+    def test_cases_by_sockets_are_those_of_tcp_and_say_so(self):
+        program = type('Program', (), {'cases': lambda _, workplace, provider, quick: [
+            Case('made up', provider, 1, ('it', provider), {'A': 'a'})]})()
+        for provider, variables in (('tcp', {'A': 'a'}), ('tcp, sockets', {'A': 'a', 'FI_SELVAGE_LOCAL': '0'})):
+            case, = clients.cases_of(None, program, provider, False)
+            self.assertEqual((case.provider, case.command, case.environment), (provider, ('it', 'tcp'), variables))
 
 
 class Judges(unittest.TestCase):

@@ -1,4 +1,6 @@
 """The page (docs/clients.md) and the end of a run on the screen."""
+import re
+
 from case import FAILED, HUNG, PASSED, SKIPPED
 from tally import broken, differs
 from workplace import DEBIAN, OWN
@@ -6,8 +8,10 @@ from workplace import DEBIAN, OWN
 _HEAD = '''# Real programs as judges
 
 Programs that we did not write, on `libfabric.so.1` of this tree and, beside it, on Debian's libfabric 1.17. This page is written
-by `./run clients` (impl/test/clients/); a call with names of programs replaces the rows of these alone.
+by `./run clients` (impl/test/clients/); a call with names of programs or providers replaces the rows of these alone.
 
+* **tcp** of this library sends to peers on the same machine through memory, so by sockets goes what is called *tcp, sockets*:
+  the same with `FI_SELVAGE_LOCAL=0`. Debian's library knows no such thing.
 * **Ranks** are those that the cases were run on. MPICH's cases have each the number that its list gives.
 * **Hung** is a run whose processes used more processor time than its limit, or all slept for 40 s; wall time ends nothing.
 * A case that a program does not support on a provider is skipped.
@@ -36,15 +40,17 @@ def _line(own, debian):
     return text.replace('|', '\\|')
 
 
-def _kept(before, tally, start):
-    """Lines of an earlier page that begin so and are of programs without a result."""
-    have = tally.programs()
-    found = []
-    for line in before.splitlines():
-        words = line.removeprefix(start).split()
-        if line.startswith(start) and words and words[0] not in have | {'program'}:
-            found.append(line)
-    return found
+# A row, and a line about a case; a name of a provider may have a comma in it.
+_ROW = re.compile(r'\| (?P<program>\w+) \| (?P<provider>[\w;, ]+) \| [\d, ]+ \|')
+_NAMED = re.compile(r'\* `(?P<program>\w+) [^`]*`, (?P<provider>[\w;, ]+), \d+ ranks:')
+
+
+def _kept(before, tally, form):
+    """Lines of an earlier page that have the form and are of programs and providers without a result."""
+    have = set(tally.rows())
+    found = (form.match(line) for line in before.splitlines())
+    return [match.string for match in found if match and match.group('program') not in tally.unavailable
+            and (match.group('program'), match.group('provider')) not in have]
 
 
 def _section(before, title):
@@ -58,12 +64,12 @@ def page(tally, before=''):
     for (program, provider), row in tally.rows().items():
         lines.append('| ' + ' | '.join([program, provider, _span(row['ranks']), *_counts(row, OWN), *_counts(row, DEBIAN),
                                         max(row['days'])]) + ' |')
-    lines += _kept(before, tally, '| ')
+    lines += _kept(before, tally, _ROW)
     pairs = list(tally.pairs())
     both = [pair for pair in pairs if pair[1] and not differs(*pair) and pair[0].verdict in (FAILED, HUNG)]
     for title, named in ((_DIFFER, [pair for pair in pairs if differs(*pair)]), (_BOTH, both)):
         lines += ['', f'## {title}', '']
-        lines += [f'* {_line(*pair)}' for pair in named] + _kept(_section(before, title), tally, '* `') or ['None.']
+        lines += [f'* {_line(*pair)}' for pair in named] + _kept(_section(before, title), tally, _NAMED) or ['None.']
     if tally.unavailable:
         lines += ['', '## Programs that could not be had', '']
         lines += [f'* {program}: {reason}' for program, reason in tally.unavailable.items()]

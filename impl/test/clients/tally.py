@@ -42,9 +42,6 @@ class Tally:
         """Whether a case was run on the library under test."""
         return (program, case.name, case.provider, case.ranks, OWN) in self.results
 
-    def programs(self):
-        return {result.program for result in self.results.values()} | set(self.unavailable)
-
     def save(self):
         if not self.path:
             return

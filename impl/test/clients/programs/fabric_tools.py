@@ -29,17 +29,20 @@ def names_provider(provider):
 class Program(Program):
     name = 'fabric_tools'
     packages = ('libfabric-bin', 'iproute2')
+    providers = (*Program.providers, 'udp')
 
     def cases(self, workplace, provider, quick):
-        for form in ((), ('-v',), ('-t', 'FI_EP_RDM'), ('-c', 'FI_MSG|FI_TAGGED'), ('-m', 'FI_CONTEXT')):
+        datagrams = provider == 'udp'
+        for form in ((), ('-v',), ('-t', 'FI_EP_DGRAM' if datagrams else 'FI_EP_RDM'),
+                     ('-c', 'FI_MSG' if datagrams else 'FI_MSG|FI_TAGGED'), ('-m', 'FI_CONTEXT')):
             yield Case(f'fi_info {" ".join(form)}'.strip(), provider, 1, ('fi_info', '-p', provider, *form),
                        judge=names_provider(provider))
         if provider == 'tcp':
             for form in ('-l', '-e', '--version', '-v'):
                 yield Case(f'fi_info {form} of all', provider, 1, ('fi_info', form))
             yield Case('fi_strerror 11', provider, 1, ('fi_strerror', '11'))
-        for kind in ('rdm', 'msg') if provider == 'tcp' else ('rdm',):
-            for size in SIZES[1:3] if quick else SIZES:
+        for kind in ('rdm', 'msg') if provider == 'tcp' else ('dgram',) if datagrams else ('rdm',):
+            for size in SIZES[:2] if datagrams else SIZES[1:3] if quick else SIZES:
                 count = '5' if int(size) > 65536 else '50'
                 yield Case(f'fi_pingpong {kind} {size}', provider, 2,
                            ('bash', 'pingpong.sh', '-p', provider, '-e', kind, '-I', count, '-S', size, '-c'),
