@@ -197,6 +197,38 @@ class Judges(unittest.TestCase):
         self.assertEqual(judge(Outcome(0, 'Found 3 errors; No Errors were expected\n', 1.0, 1.0))[0], FAILED)
         self.assertEqual(judge(Outcome(1, ' No Errors\n', 1.0, 1.0))[0], FAILED)
 
+    def judged(self, program, name, text):
+        case = next(case for case in clients.load(program).cases(Workplace(tempfile.gettempdir(), '/x'), 'tcp;ofi_rxm', False)
+                    if case.name == name)
+        return case.judge(Outcome(0, text, 1.0, 1.0))[0]
+
+    def test_a_test_of_coarrays_says_that_it_passed(self):
+        self.assertEqual(self.judged('coarrays', 'get_array', ' Test passed.\n'), PASSED)
+        self.assertEqual(self.judged('coarrays', 'get_array', ' get_array_test failed\n'), FAILED)
+
+    def test_an_energy_of_nwchem_is_compared(self):
+        for energy, verdict in (('-76.026809378187', PASSED), ('-76.026819378187', FAILED)):
+            self.assertEqual(self.judged('nwchem', 'scf', f'         Total SCF energy =    {energy}\n'), verdict)
+        self.assertEqual(self.judged('nwchem', 'mp2', '         Total SCF energy =    -76.230754341646\n'), FAILED)
+
+    def test_a_solution_of_mumps_is_compared_real_or_complex(self):
+        end = '\n Entering DMUMPS 5.5.1 with JOB =  -2\n'
+        real = '  Solution is   0.99999999999999878  2.0000000000000004  3.0000000000000004  3.9999999999999996  4.9999999999999991'
+        self.assertEqual(self.judged('mumps', 'dsimpletest', real + end), PASSED)
+        self.assertEqual(self.judged('mumps', 'dsimpletest', real.replace('  2.0', '  2.1') + end), FAILED)
+        self.assertEqual(self.judged('mumps', 'dsimpletest', end), FAILED)
+        pairs = ' '.join(f'({value}.0000000,0.00000000E+00)' for value in (1, 2, 3, 4, 5))
+        self.assertEqual(self.judged('mumps', 'csimpletest', f'  Solution is {pairs}' + end), PASSED)
+
+    def test_what_lammps_computes_is_compared_at_every_step(self):
+        lines = {0: '       0            3   -6.7733681   -2.2744931   -3.7033504 ',
+                 20: '      20    1.6670485   -4.7855458   -2.2855982     5.719688 ',
+                 40: '      40    1.6599439   -4.7720477   -2.2827543    5.7190105 '}
+        self.assertEqual(self.judged('lammps', 'melt', '\n'.join(lines.values())), PASSED)
+        wrong = lines | {20: lines[20].replace('1.667', '1.668')}
+        self.assertEqual(self.judged('lammps', 'melt', '\n'.join(wrong.values())), FAILED)
+        self.assertEqual(self.judged('lammps', 'melt', lines[0]), FAILED)
+
     WHOLE = ''.join(f'REAL {part} TESTS:   75 TESTS;   50 PASSED,   25 SKIPPED,    0 FAILED.\n'
                     for part in ('SDRV', 'BSBR', 'SUM', 'AMX', 'AMN')) + 'killed other procs, exiting with error #-1.\n'
 
