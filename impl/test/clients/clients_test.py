@@ -147,6 +147,11 @@ class Counting(unittest.TestCase):
             self.assertEqual(page.count(line), 1, line)
         self.assertEqual(sorted(report.page(other, page).splitlines()), sorted(page.splitlines()))
 
+    def test_notes_stay(self):
+        notes = '\n## Notes\n\n* Written by hand.\n'
+        for before in ('', report.page(self.tally)):
+            self.assertTrue(report.page(self.tally, before + notes).endswith(notes))
+
     def test_debians_library_runs_what_is_broken_alone(self):
         class Program:
             name = 'made up'

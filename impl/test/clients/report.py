@@ -21,6 +21,7 @@ by `./run clients` (impl/test/clients/); a call with names of programs or provid
 '''
 
 _DIFFER, _BOTH = 'Cases that differ', 'Cases that fail or hang on both'
+_NOTES = 'Notes'  # written by hand, and kept
 
 
 def _counts(row, library):
@@ -73,6 +74,9 @@ def page(tally, before=''):
     if tally.unavailable:
         lines += ['', '## Programs that could not be had', '']
         lines += [f'* {program}: {reason}' for program, reason in tally.unavailable.items()]
+    notes = _section(before, _NOTES).strip()
+    if notes:
+        lines += ['', f'## {_NOTES}', '', notes]
     return '\n'.join(lines) + '\n'
 
 
