@@ -7,6 +7,7 @@
 #include <rdma/fi_trigger.h>
 
 #include "model/test/tostr_make.h"
+#include "model_gen/newer_names.h"
 
 namespace selvage::model {
 namespace {
@@ -281,6 +282,15 @@ TEST(TostrInfo, SaysTheValuesOfTheWholeAndOfItsParts) {
     EXPECT_EQ(rule(clause::tostr_type_info, said(FI_TYPE_INFO, big, text)), kBroken);
     const Info mode = info({{Field::mode, FI_CONTEXT}});
     EXPECT_EQ(rule(clause::tostr_type_info, said(FI_TYPE_INFO, mode, text)), kBroken);
+}
+
+TEST(TostrInfo, NeedNotSayANameThatNoHeaderHas) {
+    const auto text = all_fields(Part::Info);
+    const Info xpu = info({{Field::caps, FI_XPU}});
+    EXPECT_EQ(rule(clause::tostr_type_info, said(FI_TYPE_INFO, xpu, text)), kHolds);
+    EXPECT_EQ(rule(clause::tostr_type_caps, said(FI_TYPE_CAPS, FI_XPU, "")), kHolds);
+    const Info more = info({{Field::caps, FI_XPU | FI_TRIGGER}});
+    EXPECT_EQ(rule(clause::tostr_type_info, said(FI_TYPE_INFO, more, text)), kBroken) << "FI_TRIGGER has a name";
 }
 
 }  // namespace
