@@ -13,8 +13,8 @@
  *     ABORT                FrameOp::CollectiveAbort
  *
  * Abstracted: the rounds of a join (each member sends to each other one); what is announced is answered as what comes
- * whole. A member may give up as often as `patience` says, and who is not reached then is not told: `told` is any
- * number of the others. An application that sees its join or its operation fail leaves, and joins again.
+ * whole. A member may give up as often as `patience` says, and its abort reaches any number of the others
+ * (abort_some). An application that sees its join or its operation fail leaves, and joins again.
  *
  * Property: nobody waits in a join for ever. In the end all members are in one group.
  *
@@ -56,7 +56,7 @@ inline send_to_others(kind, number) {
 }
 
 /* The aborts of who gives up, as far as it reaches the others. */
-inline tell_some(number) {
+inline abort_some(number) {
     other = 0;
     do
     :: other < MEMBERS ->
@@ -118,7 +118,7 @@ end_waits:
         send_to_others(USE, at)
 #if PATIENCE
     :: atomic { !failed && patience && group[me] == NONE && arrived[at] != ALL_OTHERS -> patience-- };
-        tell_some(at);
+        abort_some(at);
         break
 #endif
     :: atomic { nempty(link[MEMBERS * NEXT(1) + me]) -> take(NEXT(1)) }

@@ -1,6 +1,6 @@
-// A link that is silent: its packets vanish, and nobody is told, as behind a switch whose cable was pulled. The link is
-// an address of this machine's own, and all sockets of this process have a filter that drops what goes there or comes
-// from there. No privileges are needed.
+// A link that is silent: its packets vanish, and no error is reported, as behind a switch whose cable was pulled. The
+// link is an address of this machine's own, and all sockets of this process have a filter that drops what goes there or
+// comes from there. No privileges are needed.
 #pragma once
 
 #include <gtest/gtest.h>

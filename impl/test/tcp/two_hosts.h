@@ -36,7 +36,7 @@ public:
     static std::string address(unsigned cable, unsigned host);
     // From the first host.
     static void set_cable_down(unsigned cable);
-    // Its packets vanish in both directions, and neither host is told.
+    // Its packets vanish in both directions, and neither host is notified.
     static void silence_cable(unsigned cable);
 
 private:
