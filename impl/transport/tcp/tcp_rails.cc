@@ -236,12 +236,8 @@ void TcpTransport::lose_rail(Rail& rail, int error) {
     call_rail(rail);
 }
 
-void TcpTransport::call_by_first_link(Rail& rail) {
-    rail.way = rail.peer->rails->first_link;
-    call_rail(rail);
-}
-
-// Parts of a frame do not come by these rails, though they seem to be up: the other end may know better.
+// Parts of a frame do not come by these rails, though they seem to be up: the other end may know better. It is asked by
+// the first link.
 void TcpTransport::ask_for_rails(Peer& peer) {
     Rails& rails = *peer.rails;
     const int64_t now = net::now_milliseconds();
@@ -250,7 +246,9 @@ void TcpTransport::ask_for_rails(Peer& peer) {
     for (size_t i = 0; i < tcp::kRailsMax; ++i) {
         Rail& rail = rails.rail[i];
         if (rail.state != Rail::State::Up || !rails.in.parts[1 + i].left) continue;
-        if (!rail.dial && now >= rail.dial_again) call_by_first_link(rail);
+        if (rail.dial || now < rail.dial_again) continue;
+        rail.way = rails.first_link;
+        call_rail(rail);
     }
 }
 

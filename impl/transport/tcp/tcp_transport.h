@@ -182,7 +182,6 @@ private:
     bool raise_rail(tcp::Rail& rail, int socket);
     void close_rail(tcp::Rail& rail);
     void lose_rail(tcp::Rail& rail, int error = 0);
-    void call_by_first_link(tcp::Rail& rail);
     void ask_for_rails(Peer& peer);
     void queue_rail_caller(net::PendingConnection* pending);
     net::PendingConnection* take_rail_caller();
