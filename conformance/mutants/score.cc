@@ -146,7 +146,11 @@ struct Checked {
     std::string trouble;  // why it could not be run
 };
 
-Checked check(const Workshop& workshop, const std::string& name, const Mutant& how, unsigned processes) {
+enum class Extent { kUntilItsClauses, kWhole };
+
+bool ends_at_first(const Mutant& m) { return m.property == "traffic" || m.property == "groups"; }
+
+Checked check(const Workshop& workshop, const std::string& name, const Mutant& how, unsigned processes, Extent extent) {
     const auto base = name + "-" + how.name + "-" + std::to_string(processes);
     const auto report = workshop.file(base + ".json");
     const auto output = workshop.file(base + ".txt");
@@ -164,11 +168,9 @@ Checked check(const Workshop& workshop, const std::string& name, const Mutant& h
                                           report,
                                           "--processes",
                                           std::to_string(processes)};
-    // A broken transfer breaks much else on its way: what is not asked for is not made smaller either.
-    if (how.property == "traffic" || how.property == "groups") {
+    if (extent == Extent::kUntilItsClauses && !how.clauses.empty()) {
         for (const auto& c : how.clauses) arguments.insert(arguments.end(), {"--clause", c});
-        // One is enough: the clean library has none (tell_clean), which is tried to the end of all cases.
-        if (!how.clauses.empty()) arguments.emplace_back("--first");
+        arguments.emplace_back("--first");
     }
     if (how.declared) {
         const auto profile = declare(workshop.file(base + ".toml"), how);
@@ -194,7 +196,7 @@ public:
             Mutant plainly = m;
             plainly.clauses.clear();   // and of all clauses
             plainly.replaced.clear();  // the clean library is judged by its own profile
-            shown.findings = check(workshop_, "clean", plainly, processes_of(m)).findings;
+            shown.findings = check(workshop_, "clean", plainly, processes_of(m), Extent::kWhole).findings;
         });
         return shown.findings;
     }
@@ -218,10 +220,9 @@ private:
     std::map<std::string, Shown> shown_;  // guarded by lock_; entries stay where they are
 };
 
-Outcome judge(const Workshop& workshop, Clean& clean, const Mutant& m) {
-    const auto began = Clock::now();
+/// Looks in what was seen of a mutant for what it breaks.
+Outcome outcome(Clean& clean, const Mutant& m, const Checked& seen) {
     Outcome out;
-    const Checked seen = check(workshop, m.name, m, processes_of(m));
     out.others = seen.trouble;
     if (m.speechless) {
         out.detected = seen.trouble.starts_with("exit 2: ") && seen.trouble.find("offers") != std::string::npos;
@@ -245,7 +246,18 @@ Outcome judge(const Workshop& workshop, Clean& clean, const Mutant& m) {
         for (const auto& c : instead) out.others += (out.others.empty() ? "reported instead: " : ", ") + c;
         if (instead.empty()) out.others = "nothing reported";
     }
-    if (out.detected && is_apart(m.name) && !check(workshop, m.name, m, 1).findings.empty()) {
+    return out;
+}
+
+// One finding of its clauses is enough. A broken transfer breaks much else on its way, so of these the whole is not
+// looked at; a query may show its mutant by another clause that names one of its own, or behind what the clean library
+// shows too.
+Outcome judge(const Workshop& workshop, Clean& clean, const Mutant& m) {
+    const auto began = Clock::now();
+    Outcome out = outcome(clean, m, check(workshop, m.name, m, processes_of(m), Extent::kUntilItsClauses));
+    if (!out.detected && !ends_at_first(m))
+        out = outcome(clean, m, check(workshop, m.name, m, processes_of(m), Extent::kWhole));
+    if (out.detected && is_apart(m.name) && !check(workshop, m.name, m, 1, Extent::kUntilItsClauses).findings.empty()) {
         out.detected = false;
         out.others = "shows in one process, too";
     }
@@ -277,8 +289,7 @@ std::vector<const Mutant*> conditions(const std::vector<const Mutant*>& mutants)
     std::vector<const Mutant*> out;
     std::set<std::string> seen;
     for (const Mutant* m : mutants) {
-        const bool counts = m->property == "traffic" || m->property == "groups";
-        if (counts && seen.insert(Clean::conditions_of(*m)).second) out.push_back(m);
+        if (ends_at_first(*m) && seen.insert(Clean::conditions_of(*m)).second) out.push_back(m);
     }
     return out;
 }
