@@ -14,6 +14,7 @@ namespace selvage::impl {
 class Collectives;
 enum CounterSlot : uint8_t;
 struct Counter;
+struct Endpoint;
 struct Work;
 
 // progress() takes the endpoint's lock.
@@ -50,5 +51,11 @@ public:
 protected:
     ~DataPath() = default;
 };
+
+// Whether reading an event queue makes progress on the endpoint: for its connection, or for the groups that it joins.
+// Such an endpoint has locks whatever the domain's threading level is, and so have its queues and counters: that level
+// is about the data transfer interfaces and the domain's objects, and an event queue belongs to the fabric and may be
+// read by any thread (fi_domain(3), "Control interfaces are always considered thread safe").
+bool is_driven_by_events(const Endpoint& endpoint);  // ep_bind.cc
 
 }  // namespace selvage::impl

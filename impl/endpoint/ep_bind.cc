@@ -59,6 +59,7 @@ int bind_cq(Endpoint* endpoint, CompletionQueue* cq, uint64_t flags) {
     const bool receive = flags & FI_RECV;
     if ((transmit && endpoint->tx_cq) || (receive && endpoint->rx_cq)) return -FI_EINVAL;
     int error = check_sharing(*endpoint, *cq);
+    if (is_driven_by_events(*endpoint)) cq->serialised = false;
     if (!error && transmit) error = put(&endpoint->tx_cq, cq);
     if (!error && receive) error = put(&endpoint->rx_cq, cq);
     if (error) return error;
@@ -82,6 +83,7 @@ constexpr SlotFlag kSlotFlags[] = {
 
 // Takes a use of the counter for one kind of operation, and on an enabled endpoint lets it count from now on.
 int put_counter(Endpoint* endpoint, CounterSlot slot, Counter* counter) {
+    if (is_driven_by_events(*endpoint)) counter->serialised = false;
     const int error = put(&endpoint->counters[slot], counter);
     if (error || !endpoint->path) return error;
     const int detached = counter->attach(endpoint->path);
@@ -178,6 +180,10 @@ void stop_path(Endpoint* endpoint) {
 }
 
 }  // namespace
+
+bool is_driven_by_events(const Endpoint& endpoint) {
+    return endpoint.connected_type() || (endpoint.caps & FI_COLLECTIVE);
+}
 
 int bind_endpoint(fid* descriptor, fid* other, uint64_t flags) {
     auto* endpoint = object_of<Endpoint>(descriptor);

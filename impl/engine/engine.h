@@ -52,11 +52,10 @@ int launch_engine(Endpoint& endpoint) {
 // Called while the endpoint is enabled, with its control lock.
 template <Transport T>
 int start_engine(Endpoint& endpoint) {
-    const Domain& domain = *endpoint.domain;
-    // A shared receive context serves endpoints whose queues are read by different threads.
-    const bool shared = endpoint.srx && domain.attr.threading != FI_THREAD_DOMAIN;
+    // A shared receive context serves endpoints whose queues are read by different threads, or by event queues.
+    const bool alone = endpoint.domain->serialised() && !endpoint.srx && !is_driven_by_events(endpoint);
     if (endpoint.caps & FI_HMEM) return launch_engine<Staged<T>, true>(endpoint);
-    return domain.serialised() && !shared ? launch_engine<T, false>(endpoint) : launch_engine<T, true>(endpoint);
+    return alone ? launch_engine<T, false>(endpoint) : launch_engine<T, true>(endpoint);
 }
 
 }  // namespace selvage::impl

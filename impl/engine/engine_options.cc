@@ -1,6 +1,7 @@
 #include "impl/engine/engine_options.h"
 
 #include "impl/catalog/duties.h"
+#include "impl/endpoint/datapath.h"
 #include "impl/endpoint/ep.h"
 
 namespace selvage::impl {
@@ -29,7 +30,8 @@ EngineOptions engine_options(const Endpoint& endpoint) {
             .data_takes_receive = (duties().mode & FI_RX_CQ_DATA) && (endpoint.rx.caps & FI_MSG) && endpoint.rx_cq,
             .names_regions = (domain.mr_mode & FI_MR_LOCAL) != 0,
             .bounded = domain.resource_mgmt == FI_RM_ENABLED && endpoint.tx_cq,
-            .domain_locked = domain.threading != FI_THREAD_DOMAIN || !endpoint.domain->serialised(),
+            .domain_locked =
+                domain.threading != FI_THREAD_DOMAIN || !endpoint.domain->serialised() || is_driven_by_events(endpoint),
             .inject_max = endpoint.tx.inject_size,
             .message_max = endpoint.max_msg_size,
             .iov_max = endpoint.tx.iov_limit,

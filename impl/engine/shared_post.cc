@@ -22,7 +22,6 @@ ssize_t post(fid_ep* ep, ReceiveRequest request) {
         request.region = regions;
         request.flags |= kOnHmem;
     }
-    if (!shared->locked) return post_receive(shared->context, request);
     LockGuard guard(shared->context.lock);
     return post_receive(shared->context, request);
 }

@@ -35,7 +35,6 @@ int domain_open_shared_receive(fid_domain* descriptor, fi_rx_attr* attr, fid_ep*
     if (!shared->attr.size) shared->attr.size = kReceivesDefault;
     if (!shared->attr.iov_limit) shared->attr.iov_limit = kRangesMax;
     shared->domain = domain;
-    shared->locked = domain->attr.threading != FI_THREAD_DOMAIN || !domain->serialised();
     shared->min_multi_recv = kMinMultiRecv;
     shared->context.set_size(shared->attr.size);
     if (Endpoint::buffers(shared->attr)) shared->context.buffer_receives();

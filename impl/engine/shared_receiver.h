@@ -8,7 +8,6 @@ namespace selvage::impl {
 
 struct SharedReceiver : SharedReceive {
     fi_rx_attr attr{};
-    bool locked = true;  // threads may post and receive at once
     size_t min_multi_recv = 0;
     ReceiveContext context;
 

@@ -1,7 +1,7 @@
 // The counter: successes and errors, and waiting for a threshold. Any thread may use it.
 //
 // The engine calls count and count_errors, with or without locks, and attaches its data path (without the endpoint's
-// lock held). They are atomic additions, or plain ones where the domain is serialised or the process has one thread;
+// lock held). They are atomic additions, or plain ones where domain and endpoints are serialised, or with one thread;
 // either way a thread is woken only if one wants to be (wait.h). Work that waits for a value of the counter
 // (domain/work_queue.h) wants the same signals, so that a counter without any pays nothing for it.
 #pragma once

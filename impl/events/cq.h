@@ -13,7 +13,7 @@
 // If memory is short all the same, the queue is overrun as fi_cq(3) says: what is in it can be read, then every read
 // answers -FI_EAVAIL, and fi_cq_readerr FI_EOVERRUN.
 //
-// Locking: none where the domain is serialised (DomainCore::serialised), a spin lock around the ring otherwise.
+// Locking: none where the domain is serialised and so are its endpoints (datapath.h), else a spin lock around the ring.
 #pragma once
 
 #include "impl/base/object.h"

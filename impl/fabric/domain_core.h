@@ -24,7 +24,7 @@ struct DomainCore {
     bool automatic_data() const { return attr.data_progress == FI_PROGRESS_AUTO; }
     bool automatic_control() const { return attr.control_progress == FI_PROGRESS_AUTO; }
     // The application promises that no two threads use the domain's endpoints and queues at once, and no thread of this
-    // library does: they need no locks.
+    // library does: they need no locks, unless an event queue drives them (endpoint/datapath.h).
     bool serialised() const {
         return (attr.threading == FI_THREAD_DOMAIN || attr.threading == FI_THREAD_COMPLETION) && !automatic_data() &&
                !automatic_control();
