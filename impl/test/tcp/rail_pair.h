@@ -43,10 +43,10 @@ struct RailPair {
     explicit RailPair(size_t count = 2) : rails(count) {}
 
     const size_t rails;
+    std::deque<std::string> texts;  // until the transports are closed, which may still read them
     RailSide a{SocketAddress::wildcard(AddressKind::Inet, 0), rails};
     RailSide b{SocketAddress::wildcard(AddressKind::Inet, 0), rails};
     Peer* to_b = a.peer_at(b.where());
-    std::deque<std::string> texts;
     size_t sent[2] = {};
 
     Peer* to_a() {
