@@ -69,6 +69,29 @@ TEST(TcpRails, ARailThatBreaksIsLeftWithoutAnError) {
     EXPECT_TRUE(run({&pair.a, &pair.b}, [&] { return pair.a.transport.rails_up(*pair.to_b) == 2; }));
 }
 
+// The end of the rail is reported once, when the caller has not read all that came before. Nothing else would show it:
+// what the caller has sent by the rail was taken, and nothing comes any more.
+TEST(TcpRails, TheEndOfARailBehindBytesThatAreNotReadYetIsNoticed) {
+    constexpr size_t kInThree = 96u << 10;
+    RailPair pair;
+    ASSERT_TRUE(pair.connect());
+    // With another peer, those that are silent are looked at by epoll alone: so all that comes is seen at once.
+    Side other;
+    Peer* const to_other = pair.a.peer(other);
+    ASSERT_TRUE(run({&pair.a, &other}, [&] { return to_other->phase == Peer::Phase::Up; }));
+    for (uint32_t i = 0; i < 4 * tcp::kHotMisses; ++i) pair.a.progress();
+    ASSERT_TRUE(pair.send(pair.a, *pair.to_b, kInThree));
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), kInThree));
+    for (const int fd : rail_sockets(2, pair.b, true)) {
+        const int unconnected = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        ASSERT_EQ(dup2(unconnected, fd), fd);  // what it has not read is lost
+        close(unconnected);
+    }
+    ASSERT_TRUE(pair.all_there(3000));
+    pair.expect_whole(pair.a);
+    pair.expect_whole(pair.b);
+}
+
 // The caller does not see it, and what the other end could say would stand behind the frame that is incomplete.
 TEST(TcpRails, WhoWasCalledAndLosesARailIsAskedForIt) {
     RailPair pair;
