@@ -265,6 +265,21 @@ TEST(EngineCollective, MembersAloneEndAGroup) {
     EXPECT_EQ(fi_barrier(trio[2].ep, trio[2].group(), nullptr), -FI_EIO);
 }
 
+// Who knows of the later failure learns of the earlier one, too.
+TEST(EngineCollective, AnEarlierFailureIsSentAfterALaterOne) {
+    Trio trio;
+    trio.join_all();
+    auto& own = trio[0].transport<false>();
+    for (const uint64_t sequence : {5, 1}) {
+        for (uint64_t place = 0; place < 3; ++place) {
+            own.forge(*own.peer_called(trio[1].endpoint.shm_address),
+                      frame(FrameOp::CollectiveAbort, trio.last_tag - place, sequence, FI_EIO));
+        }
+        for (int i = 0; i < 20; ++i) trio.progress();
+    }
+    EXPECT_EQ(fi_barrier(trio[2].ep, trio[2].group(), nullptr), -FI_EIO);
+}
+
 TEST(EngineCollective, AGroupThatFailedBeforeItIsJoinedIsRefused) {
     Trio trio;
     trio[0].join();
