@@ -147,7 +147,7 @@ void TcpTransport::report_lost(Peer& peer) {
 }
 
 // What arrives is read and forgotten: unread input would make the close a reset, which discards what
-// the kernel has not sent yet.
+// the kernel has not sent yet. REQUIRES: leave_flusher() was called, so nobody else uses the peer's buffer or copies.
 void TcpTransport::hand_over(Peer& peer, int64_t deadline) {
     for (;;) {
         {
