@@ -4,9 +4,11 @@
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <cstddef>
 
 namespace selvage::impl::tcp {
@@ -19,6 +21,15 @@ uint64_t under_way(int socket) {
 uint64_t readable(int socket) {
     int bytes = 0;
     return ioctl(socket, SIOCINQ, &bytes) || bytes < 0 ? 0 : static_cast<uint64_t>(bytes);
+}
+
+int end_of(int socket) {
+    pollfd wait{.fd = socket, .events = POLLRDHUP, .revents = 0};
+    if (poll(&wait, 1, 0) <= 0) return 0;
+    int error = 0;
+    socklen_t size = sizeof error;
+    const bool failed = (wait.revents & POLLERR) && !getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) && error;
+    return failed ? error : ECONNRESET;
 }
 
 bool sample_link(int socket, LinkSample* out) {

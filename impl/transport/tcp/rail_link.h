@@ -50,6 +50,8 @@ private:
 uint64_t under_way(int socket);
 // Bytes that have arrived and that are not read.
 uint64_t readable(int socket);
+// The error of a connection that is over, ECONNRESET if its other end has only closed it; 0: it is not.
+int end_of(int socket);
 // False: this kernel does not tell.
 bool sample_link(int socket, LinkSample* out);
 

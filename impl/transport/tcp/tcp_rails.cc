@@ -199,7 +199,7 @@ bool TcpTransport::raise_rail(Rail& rail, int socket) {
     rail.socket = socket;
     rail.state = Rail::State::Up;
     rail.was_up = true;
-    rail.blocked = rail.ended = rail.unread = false;
+    rail.blocked = rail.ended = false;
     rail.attempts = 0;
     rail.watch = {};
     rail.peer->rails->window[&rail - rail.peer->rails->rail] = {};

@@ -108,8 +108,7 @@ struct Rail : net::Watched {
     bool returns = false;  // it is up, and is called by a link that nobody uses
     bool blocked = false;  // the socket took less than it was given; epoll reports when it has room
     bool was_up = false;
-    bool ended = false;   // epoll reports that it may have
-    bool unread = false;  // epoll has, which it does once, and there were bytes in front of the end if it is there
+    bool ended = false;  // epoll reports that it may have
     int socket = -1;
     Peer* peer = nullptr;
     net::Dial* dial = nullptr;

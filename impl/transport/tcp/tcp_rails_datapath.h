@@ -177,7 +177,6 @@ size_t TcpTransport::receive_split(Sink& sink, Peer& peer) {
                 if (!rail) peer.received += static_cast<size_t>(got);
                 any = true;
                 ++frames;
-                if (rail && rail->unread && !part.left) rail->ended = true;  // the end may be next
                 if (rail && rail->dial && !rail->returns) call_rail_later(*rail);
             } else if (got < 0 && rail) {
                 lose_rail(*rail, static_cast<int>(-got));
@@ -245,17 +244,14 @@ inline void TcpTransport::rail_event(tcp::Rail& rail, uint32_t events) {
     step_rail(rail);
 }
 
-// A rail that has ended shows it when it is read; one from which nothing is expected is asked. What stands before its
-// end has to be read first, as the other end may be closing: then it is asked again when a part of a frame was read.
+// A rail whose other end is closed is over, whatever is left to read there: what was not taken is sent again. The edge
+// comes once, so that who waited until all is read would not see the end behind it.
 inline void TcpTransport::look_at_ends(Peer& peer) {
     for (tcp::Rail& rail : peer.rails->rail) {
         if (!rail.ended || rail.is_moving()) continue;
         rail.ended = false;
-        std::byte byte;
         if (rail.state != tcp::Rail::State::Up) continue;
-        const ssize_t got = recv(rail.socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-        rail.unread = got > 0;
-        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) lose_rail(rail, got ? errno : ECONNRESET);
+        if (const int error = tcp::end_of(rail.socket)) lose_rail(rail, error);
     }
 }
 
