@@ -1,6 +1,8 @@
 // See starved.h.
 #include "conformance/base/starved.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -24,21 +26,25 @@ Starved::Times times_of(const fs::path& task) {
     return {std::chrono::nanoseconds(ran), std::chrono::nanoseconds(stood)};
 }
 
-// It runs or could: the kernel reports how long a thread stood in line once it has its turn.
-bool is_runnable(const fs::path& task) {
+// As the kernel names it: R runs or could, T and t are stopped.
+char state_of(const fs::path& task) {
     std::string line;
     std::ifstream in(task / "stat");
     std::getline(in, line);
     const auto name_ends = line.rfind(')');
-    return name_ends != std::string::npos && line.size() > name_ends + 2 && line[name_ends + 2] == 'R';
+    return name_ends != std::string::npos && line.size() > name_ends + 2 ? line[name_ends + 2] : '?';
 }
 
 }  // namespace
 
 std::chrono::nanoseconds work_of(pid_t pid) {
+    if (pid <= 0) return {};
+    const std::string id = std::to_string(pid);
+    const auto ran = times_of(fs::path("/proc") / id / "task" / id).ran;
+    if (ran.count() > 0) return ran;
+    // The kernel does not tell: that of all its threads has to do.
     clockid_t clock = 0;
     timespec t = {};
-    if (pid <= 0) return {};
     if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0) return {};
     return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
 }
@@ -49,10 +55,14 @@ std::chrono::nanoseconds Starved::look(pid_t pid, std::chrono::nanoseconds passe
     for (fs::directory_iterator task(fs::path("/proc") / std::to_string(pid) / "task", gone), end; !gone && task != end;
          task.increment(gone)) {
         const Times now = times_of(task->path());
+        const pid_t id = std::atoi(task->path().filename().c_str());
         // One that is new has begun since.
-        const Times before = std::exchange(times_[std::atoi(task->path().filename().c_str())], now);
+        const Times before = std::exchange(times_[id], now);
         longest = std::max(longest, now.stood - before.stood);
-        if (is_runnable(task->path())) longest = std::max(longest, passed - (now.ran - before.ran));
+        // The kernel reports how long a thread stood in line once it has its turn, as the one that looks has.
+        const char state = id == gettid() ? '?' : state_of(task->path());
+        const bool stopped = stopped_ == Stopped::Stands && (state == 'T' || state == 't');
+        if (state == 'R' || stopped) longest = std::max(longest, passed - (now.ran - before.ran));
         std::ifstream children(task->path() / "children");
         for (pid_t child = 0; depth < kDeepest && children >> child;)
             longest = std::max(longest, look(child, passed, depth + 1));
@@ -60,14 +70,16 @@ std::chrono::nanoseconds Starved::look(pid_t pid, std::chrono::nanoseconds passe
     return longest;
 }
 
-std::chrono::nanoseconds Starved::since_last_look() {
-    // A look opens some files, and costs the kernel 0.7 ms when the process ends, if it has threads: most waits are
-    // over before the first.
-    constexpr std::chrono::milliseconds kLeast{100};
+void Starved::begin() {
+    look(pid_, {}, 0);
+    looked_at_ = Clock::now();
+}
+
+std::chrono::nanoseconds Starved::since_last_look(std::chrono::nanoseconds least) {
     constexpr std::chrono::milliseconds kSeen{250};  // twice what lies between two looks, mostly
     const auto now = Clock::now();
     const std::chrono::nanoseconds passed = now - looked_at_;
-    if (passed < kLeast) return {};
+    if (passed < least) return {};
     looked_at_ = now;
     return std::max(std::min(look(pid_, passed, 0), passed), passed - kSeen);
 }

@@ -1,4 +1,4 @@
-// How long a process has been on a processor, and how long it and those that it has started have stood in line for one:
+// How long a process has worked, and how long it and those that it has started have stood in line for a processor:
 // a machine that does many other things is no fault of theirs.
 //
 // Read from /proc (schedstat, children); where the kernel does not tell, nobody has stood in line.  Single-threaded.
@@ -7,22 +7,30 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 
 namespace selvage::conformance {
 
-/// How long a process has been on a processor; zero if there is none.
+/// How long the first thread of a process, which makes the calls, has been on a processor; zero if there is none.  The
+/// others may be the library's own, and work however long that one sleeps.
 std::chrono::nanoseconds work_of(pid_t pid);
 
 class Starved {
 public:
-    explicit Starved(pid_t pid) : pid_(pid) {}
+    /// Whether a process that is stopped (SIGSTOP) counts as one that stands in line.
+    enum class Stopped : std::uint8_t { Stands, Waits };
+
+    explicit Starved(pid_t pid, Stopped stopped = Stopped::Waits) : pid_(pid), stopped_(stopped) {}
 
     /// Since the last look the one of its threads that stood longest, or what the looker was late: whoever looks
     /// seldom, as a machine that does many other things lets him, has seen little of the time that went by, and that is
-    /// no silence.  At most that time, which begins with this object; zero where the last look is less than a tenth of
-    /// a second ago.
-    std::chrono::nanoseconds since_last_look();
+    /// no silence.  At most that time, which begins with this object; zero where the last look is less than `least`
+    /// ago.  A process may look at itself.
+    std::chrono::nanoseconds since_last_look(std::chrono::nanoseconds least = kLeast);
+
+    /// Notes what its threads have stood so far.  Without, the first look takes all of it for what came since.
+    void begin();
 
     /// Of a thread, since it began.
     struct Times {
@@ -31,9 +39,13 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
+    // A look opens some files, and costs the kernel 0.7 ms when the process ends, if it has threads: most waits are
+    // over before the first.
+    static constexpr std::chrono::milliseconds kLeast{100};
     std::chrono::nanoseconds look(pid_t pid, std::chrono::nanoseconds passed, int depth);
 
     pid_t pid_;
+    Stopped stopped_;
     std::map<pid_t, Times> times_;  // by thread
     Clock::time_point looked_at_ = Clock::now();
 };

@@ -5,12 +5,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
 #include <stdexcept>
+#include <thread>
 
+#include "conformance/base/available_time.h"
 #include "conformance/base/signals.h"
 #include "conformance/base/starved.h"
 #include "conformance/test/subject_util.h"
@@ -182,6 +185,66 @@ TEST(Child, IsLookedAtForStandingInLineNoSoonerThanAfterATenthOfASecond) {
     EXPECT_GT(starved.since_last_look(), milliseconds(50));
     kill(waiting, SIGKILL);
     waitpid(waiting, nullptr, 0);
+}
+
+// So long, looked at all the while.
+std::chrono::nanoseconds available_of(milliseconds wall) {
+    AvailableTime time;
+    for (const auto until = std::chrono::steady_clock::now() + wall; std::chrono::steady_clock::now() < until;) {
+        usleep(1000);
+        time.passed();
+    }
+    return time.passed();
+}
+
+TEST(AvailableTime, StandsWhileAProcessThatThisOneHasStartedIsStopped) {
+    const Seen seen = in_child([](Channel& c) {
+        const pid_t stopped = fork();
+        if (stopped == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (;;) pause();
+        }
+        kill(stopped, SIGSTOP);
+        waitpid(stopped, nullptr, WUNTRACED);
+        c.send(available_of(milliseconds(1000)) < milliseconds(300) ? "stands" : "runs");
+        kill(stopped, SIGKILL);
+        waitpid(stopped, nullptr, 0);
+    });
+    EXPECT_EQ(seen.records, std::vector<std::string>{"stands"});
+}
+
+TEST(AvailableTime, StandsWhileAnotherThreadStandsInLineForAProcessor) {
+    const BusyProcessor busy;
+    const Seen seen = in_child([](Channel& c) {
+        std::atomic<bool> over{false};
+        std::thread slow([&] {
+            pin_to_one_processor();
+            while (!over) continue;
+        });
+        const auto available = available_of(milliseconds(2000));
+        over = true;
+        slow.join();
+        // It has a quarter of a processor.
+        c.send(available < milliseconds(1200) ? "stands" : "runs");
+    });
+    EXPECT_EQ(seen.records, std::vector<std::string>{"stands"});
+}
+
+TEST(AvailableTime, IsOverInTheEndWhateverIsStopped) {
+    const Seen seen = in_child([](Channel& c) {
+        const pid_t stopped = fork();
+        if (stopped == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (;;) pause();
+        }
+        kill(stopped, SIGSTOP);
+        AvailableTime time;
+        while (!time.is_over(milliseconds(100))) usleep(1000);
+        c.send(time.gave_up() ? "over, and says so" : "over");
+        kill(stopped, SIGKILL);
+        waitpid(stopped, nullptr, 0);
+    });
+    EXPECT_EQ(seen.records, std::vector<std::string>{"over, and says so"});
 }
 
 // A machine that does many other things does not let the looker look: what it did not see was no silence.
