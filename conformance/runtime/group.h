@@ -106,6 +106,8 @@ struct group_script {
     int root, late;       /* members; late: calls when all others have waited for a while; -1: nobody */
     int hasty;            /* what may not come is waited for an eighth of the time */
     void (*looked)(void); /* called after each look at the queues; NULL: nobody wants to know */
+    /* A clock in milliseconds that stands while the machine lets no thread of the process run; NULL: millis_now() */
+    int64_t (*available_millis)(void);
 };
 
 /* What was seen of one member.  Numbers that were never there stay 0. */
@@ -228,6 +230,8 @@ void note_call(struct group* g, int64_t returned, int64_t stored);
 /* CALLS: an object that was closed while it was in use leaves the others alone. */
 void note_close(struct group* g, int64_t returned);
 int64_t millis_now(void);
+/* By the clock of the script. */
+int64_t millis_of(const struct group* g);
 void wait_calls(struct group* g);
 void close_calls(struct group* g);
 void vector_calls(struct group* g);

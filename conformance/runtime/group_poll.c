@@ -73,6 +73,10 @@ int64_t millis_now(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+int64_t millis_of(const struct group* g) {
+    return g->script->available_millis ? g->script->available_millis() : millis_now();
+}
+
 /* A process that is seldom run has looked as often as any other before something is missing.  What has not come at once
    is waited for without a processor. */
 enum { LOOKS_A_MILLI = 5, LOOKS_IN_A_ROW = 2000, NAP_NANOS = 100000, SHARE_OF_HASTE = 8 };
@@ -81,13 +85,13 @@ void wait_group(struct group* g, struct group_round* r, int early, int millis,
                 int (*done)(const struct group*, const struct group_round*)) {
     static const struct timespec nap = {0, NAP_NANOS};
     const int patience = g->script->hasty ? millis / SHARE_OF_HASTE : millis;
-    const int64_t until = millis_now() + patience;
+    const int64_t until = millis_of(g) + patience;
     int looks = 0;
 
     do {
         poll_group(g, r, early);
         if (++looks > LOOKS_IN_A_ROW) nanosleep(&nap, NULL);
-    } while (!(done && done(g, r)) && (looks < LOOKS_A_MILLI * patience || millis_now() < until));
+    } while (!(done && done(g, r)) && (looks < LOOKS_A_MILLI * patience || millis_of(g) < until));
     if (done) poll_group(g, r, early); /* an entry too many stands behind the others */
 }
 

@@ -165,11 +165,11 @@ static void insert_with_event(struct group* g) {
     if (!av || fi_av_bind(av, &eq->fid, 0) != 0) return;
     begin_call(g);
     ret = fi_av_insert(av, x->name, 1, &at, 0, x->context[0]);
-    until = millis_now() + EVENT_MILLIS;
+    until = millis_of(g) + EVENT_MILLIS;
     do {
         n = fi_eq_read(eq, &event, &entry, sizeof entry, 0);
         if (g->script->looked) g->script->looked();
-    } while (n == -FI_EAGAIN && millis_now() < until);
+    } while (n == -FI_EAGAIN && millis_of(g) < until);
     note_call(
         g, ret,
         n > 0 && event == FI_AV_COMPLETE && entry.fid == &av->fid && entry.context == x->context[0] && entry.data == 1);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "conformance/base/available_time.h"
 #include "conformance/base/patience.h"
 #include "conformance/drive/probe.h"
 #include "conformance/harness/codec.h"
@@ -57,6 +58,12 @@ private:
     Shared* at_;
 };
 
+// In the child: since it asked first.
+std::int64_t available_millis() {
+    static AvailableTime since;
+    return std::chrono::duration_cast<std::chrono::milliseconds>(since.passed()).count();
+}
+
 group_script script_of(const GroupScript& s, bool hasty) {
     group_script out{};
     out.act = static_cast<group_act>(s.act);
@@ -72,6 +79,7 @@ group_script script_of(const GroupScript& s, bool hasty) {
     out.late = static_cast<int>(s.late);
     out.hasty = hasty ? 1 : 0;
     out.looked = sign_of_life;
+    out.available_millis = available_millis;
     return out;
 }
 

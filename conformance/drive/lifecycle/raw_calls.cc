@@ -5,6 +5,9 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_eq.h>
 
+#include <chrono>
+
+#include "conformance/base/available_time.h"
 #include "conformance/generate/lifecycles.h"
 #include "conformance/runtime/runtime.h"
 
@@ -178,7 +181,12 @@ int set_ops_raw(const RawObject& object, const std::string& name, Override which
 }
 
 bool registration_reported(const RawObject& eq) {
-    return ::registration_reported(reinterpret_cast<fid_eq*>(eq.at)) != 0;
+    constexpr std::chrono::milliseconds kPatience{500};
+    AvailableTime time;
+    do {
+        if (::registration_reported(reinterpret_cast<fid_eq*>(eq.at)) != 0) return true;
+    } while (!time.is_over(kPatience));
+    return false;
 }
 
 }  // namespace selvage::conformance
