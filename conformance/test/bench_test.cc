@@ -3,6 +3,7 @@
 // Times are not held against anything: machines that run tests are busy. Instructions per call repeat to the digit, and
 // their ratios are.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 #include "conformance/bench/plot.h"
 #include "conformance/bench/print.h"
 #include "conformance/bench/statistics.h"
+#include "conformance/bench/transfer/link.h"
 #include "conformance/test/subject_util.h"
 #include "conformance/test/tool_util.h"
 
@@ -181,6 +183,19 @@ TEST(BenchTool, TheBundledLibraryTakesFarFewerInstructionsThanTheSystems) {
         ASSERT_TRUE(w["rivals"][0].contains("instruction_ratio")) << w;
         EXPECT_GE(w["rivals"][0]["instruction_ratio"], least.times) << w;
     }
+}
+
+TEST(BenchLink, SaysThatTheKernelEndedWhoRanAheadOfAllOthersForTooLong) {
+    const bench::Setting setting;
+    bench::transfer::TwoProcesses two(setting, [](bench::transfer::Link&) { raise(SIGXCPU); });
+    std::string why;
+    try {
+        const auto since = std::chrono::steady_clock::now();
+        while (true) two.link().look(since);
+    } catch (const bench::CannotMeasure& e) {
+        why = e.what();
+    }
+    EXPECT_EQ(why, "the other process ran for 4 s ahead of all others without a pause (SIGXCPU)");
 }
 
 }  // namespace

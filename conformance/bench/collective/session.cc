@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
+#include <thread>
 
 #include "conformance/bench/collective/member.h"
 #include "conformance/bench/cores.h"
@@ -103,6 +105,22 @@ public:
     }
 
     std::vector<double> measure(const Workload& row) {
+        try {
+            return samples_of(row);
+        } catch (const CannotMeasure&) {
+            look_for_crashes();
+            throw;
+        }
+    }
+
+    void end() {
+        for (auto& other : others_) transfer::send_value(other->link(), Order{});
+        for (auto& other : others_) wait_for(*other);
+        hurry(setting_, false);
+    }
+
+private:
+    std::vector<double> samples_of(const Workload& row) {
         const Operation operation = operation_of(row);
         const std::size_t size = row.place.size;
         block(operation, size, 4);  // what happens only at first has happened
@@ -116,13 +134,16 @@ public:
         });
     }
 
-    void end() {
-        for (auto& other : others_) transfer::send_value(other->link(), Order{});
-        for (auto& other : others_) wait_for(*other);
-        hurry(setting_, false);
+    /// The error of an operation is what is left of a member that ended, and tells less. The kernel may report that end
+    /// a moment later.
+    void look_for_crashes() {
+        constexpr std::chrono::milliseconds kMoment{200}, kBetween{10};
+        for (const auto since = transfer::Clock::now(); transfer::Clock::now() - since < kMoment;) {
+            for (auto& other : others_) other->link().look_for_crash();
+            std::this_thread::sleep_for(kBetween);
+        }
     }
 
-private:
     /// An answer of another member, while this one makes progress.
     std::string wait_for(TwoProcesses& other) {
         return other.link().receive_during([&] { member_->wait_a_moment(); });

@@ -98,6 +98,9 @@ void Link::look_for_crash() {
     if (about.si_pid != other_) return;
     if (about.si_code == CLD_EXITED)
         throw CannotMeasure(fmt::format("the other process ended with status {}", about.si_status));
+    if (about.si_status == SIGXCPU)
+        throw CannotMeasure(fmt::format("the other process ran for {} s ahead of all others without a pause (SIGXCPU)",
+                                        kRealtimeLimit / 1'000'000));
     throw CannotMeasure(fmt::format("the other process died of signal {}", about.si_status));
 }
 

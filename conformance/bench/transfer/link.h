@@ -54,12 +54,13 @@ public:
     /// To be called now and then while waiting for something that the peer does.
     /// @throws CannotMeasure if it can't do it any more, or `since` is too long ago.
     void look(std::chrono::steady_clock::time_point since);
+    /// @throws CannotMeasure if the other process has ended.
+    void look_for_crash();
 
 private:
     bool poll(std::string& content);
     bool receive_some(int flags, std::string& content);
     void put(char kind, std::string_view content);
-    void look_for_crash();
     Shared& page_;
     int fd_;
     pid_t other_;  // 0: in the far process
