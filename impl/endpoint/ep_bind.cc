@@ -181,9 +181,7 @@ void stop_path(Endpoint* endpoint) {
 
 }  // namespace
 
-bool is_driven_by_events(const Endpoint& endpoint) {
-    return endpoint.connected_type() || (endpoint.caps & FI_COLLECTIVE);
-}
+bool is_driven_by_events(const Endpoint& endpoint) { return endpoint.connected_type(); }
 
 int bind_endpoint(fid* descriptor, fid* other, uint64_t flags) {
     auto* endpoint = object_of<Endpoint>(descriptor);

@@ -1,7 +1,6 @@
 // Any thread may ask, copy, open and close at any time; interfaces may change meanwhile. Any thread may read an event
 // queue at any time, whatever is promised of the calls on a domain.
 #include <gtest/gtest.h>
-#include <rdma/fi_collective.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -66,11 +65,8 @@ private:
 struct SerialSide {
     Opened<fid_eq> eq;
     Opened<fid_cq> cq;
-    Opened<fid_av> av;
     Opened<fid_cntr> received;
-    Opened<fid_av_set> set;
     Opened<fid_ep> ep;
-    Opened<fid_mc> group;
     uint64_t value = 0;
 
     void open(fid_fabric* fabric, fid_domain* domain, fi_info* info) {
@@ -168,40 +164,6 @@ TEST_P(EventQueueThreads, MayReadWhileConnectionsAreUsed) {
     }
     ASSERT_TRUE(connected[0] && connected[1]);
     exchange(caller, called, FI_ADDR_UNSPEC);
-}
-
-TEST_P(EventQueueThreads, MayReadWhileAGroupIsOpen) {
-    open("shm", FI_EP_RDM, FI_MSG | FI_COLLECTIVE, nullptr);
-    SerialSide sides[2];
-    fi_addr_t addresses[2];
-    for (SerialSide& side : sides) {
-        side.open(fabric.get(), domain.get(), info.get());
-        fi_av_attr attr{};
-        ASSERT_EQ(fi_av_open(domain.get(), &attr, side.av.out(), nullptr), 0);
-        ASSERT_EQ(fi_ep_bind(side.ep.get(), side.av.base(), 0), 0);
-        ASSERT_EQ(fi_enable(side.ep.get()), 0);
-    }
-    for (SerialSide& side : sides) {
-        fi_av_set_attr attr{};
-        attr.start_addr = attr.end_addr = FI_ADDR_NOTAVAIL;
-        fi_addr_t group;
-        ASSERT_EQ(fi_av_set(side.av.get(), &attr, side.set.out(), nullptr), 0);
-        for (int i = 0; i < 2; ++i) {
-            char name[256];
-            size_t length = sizeof name;
-            ASSERT_EQ(fi_getname(sides[i].ep.base(), name, &length), 0);
-            ASSERT_EQ(fi_av_insert(side.av.get(), name, 1, &addresses[i], 0, nullptr), 1);
-            ASSERT_EQ(fi_av_set_insert(side.set.get(), addresses[i]), 0);
-        }
-        ASSERT_EQ(fi_av_set_addr(side.set.get(), &group), 0);
-        ASSERT_EQ(fi_join_collective(side.ep.get(), group, side.set.get(), 0, side.group.out(), nullptr), 0);
-    }
-    bool joined[2] = {};
-    for (int i = 0; i < 1'000'000 && !(joined[0] && joined[1]); ++i) {
-        for (int n = 0; n < 2; ++n) joined[n] |= sides[n].next_event() == FI_JOIN_COMPLETE;
-    }
-    ASSERT_TRUE(joined[0] && joined[1]);
-    exchange(sides[0], sides[1], addresses[1]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, EventQueueThreads, testing::Values(FI_THREAD_DOMAIN, FI_THREAD_COMPLETION));
