@@ -32,10 +32,4 @@ bool AvailableTime::is_over(std::chrono::nanoseconds limit) { return passed() >=
 
 bool AvailableTime::gave_up() const { return forgiven_ >= most_forgiven(); }
 
-void AvailableTime::restart() {
-    began_ = Clock::now();
-    forgiven_ = {};
-    starved_.reset();
-}
-
 }  // namespace selvage::conformance

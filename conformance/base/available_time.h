@@ -6,9 +6,8 @@
 //
 // Invariants:
 // 1. It never runs faster than the clock on the wall.
-// 2. It runs slower than that by kMostForgiven in all at most, so that whoever waits by it comes to an end.  Then
-// nothing
-//    can be said of what did not come (gave_up).
+// 2. It runs slower than that by kMostForgiven in all at most, so that whoever waits by it comes to an end.
+//    Nothing can be said then of what did not come (gave_up).
 //
 // Single-threaded.
 #pragma once
@@ -29,12 +28,8 @@ public:
     std::chrono::nanoseconds passed() { return passed(kBetweenLooks); }
     /// True once so much went by; looked at closely before that is said.
     bool is_over(std::chrono::nanoseconds limit);
-    /// What the clock on the wall is ahead.
-    [[nodiscard]] std::chrono::nanoseconds forgiven() const { return forgiven_; }
     /// True if more time was not available than could be waited for.
     [[nodiscard]] bool gave_up() const;
-    /// Begins anew.
-    void restart();
 
 private:
     using Clock = std::chrono::steady_clock;

@@ -187,6 +187,28 @@ TEST(Child, IsLookedAtForStandingInLineNoSoonerThanAfterATenthOfASecond) {
     waitpid(waiting, nullptr, 0);
 }
 
+// A process that this one has started, and that is stopped.
+class StoppedProcess {
+public:
+    StoppedProcess() : pid_(fork()) {
+        if (pid_ == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            for (;;) pause();
+        }
+        kill(pid_, SIGSTOP);
+        waitpid(pid_, nullptr, WUNTRACED);
+    }
+    ~StoppedProcess() {
+        kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+    }
+    StoppedProcess(const StoppedProcess&) = delete;
+    StoppedProcess& operator=(const StoppedProcess&) = delete;
+
+private:
+    pid_t pid_;
+};
+
 // So long, looked at all the while.
 std::chrono::nanoseconds available_of(milliseconds wall) {
     AvailableTime time;
@@ -199,16 +221,8 @@ std::chrono::nanoseconds available_of(milliseconds wall) {
 
 TEST(AvailableTime, StandsWhileAProcessThatThisOneHasStartedIsStopped) {
     const Seen seen = in_child([](Channel& c) {
-        const pid_t stopped = fork();
-        if (stopped == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            for (;;) pause();
-        }
-        kill(stopped, SIGSTOP);
-        waitpid(stopped, nullptr, WUNTRACED);
+        const StoppedProcess stopped;
         c.send(available_of(milliseconds(1000)) < milliseconds(300) ? "stands" : "runs");
-        kill(stopped, SIGKILL);
-        waitpid(stopped, nullptr, 0);
     });
     EXPECT_EQ(seen.records, std::vector<std::string>{"stands"});
 }
@@ -232,17 +246,10 @@ TEST(AvailableTime, StandsWhileAnotherThreadStandsInLineForAProcessor) {
 
 TEST(AvailableTime, IsOverInTheEndWhateverIsStopped) {
     const Seen seen = in_child([](Channel& c) {
-        const pid_t stopped = fork();
-        if (stopped == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            for (;;) pause();
-        }
-        kill(stopped, SIGSTOP);
+        const StoppedProcess stopped;
         AvailableTime time;
         while (!time.is_over(milliseconds(100))) usleep(1000);
         c.send(time.gave_up() ? "over, and says so" : "over");
-        kill(stopped, SIGKILL);
-        waitpid(stopped, nullptr, 0);
     });
     EXPECT_EQ(seen.records, std::vector<std::string>{"over, and says so"});
 }
