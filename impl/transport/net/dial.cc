@@ -65,7 +65,7 @@ Step Dial::fail_to_read(int code) {
 // The socket is writable or has failed. A connection to oneself, which TCP permits when the kernel happens to choose
 // the destination's port, is nobody listening.
 Step Dial::send_hello() {
-    const int result = refused_ ? refused_ : connect_result(socket_);
+    const int result = refused_ ? refused_ : pending_error(socket_);
     if (result) return fail(result);
     const int failed = say_hello();
     return failed && failed != EAGAIN ? fail(failed) : Step::Pending;  // not connected: woken too early

@@ -106,7 +106,7 @@ int start_connect(const SocketAddress& from, const SocketAddress& to, int* out, 
     return 0;
 }
 
-int connect_result(int socket) {
+int pending_error(int socket) {
     int error = 0;
     socklen_t size = sizeof error;
     return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) ? errno : error;

@@ -30,8 +30,8 @@ int listen_at(SocketAddress* address, int backlog, int* socket);
 // it is connected already, EINPROGRESS, or what the network said at once (the socket is then of no use but to be waited
 // for). Its options are the caller's to set (tune_stream).
 int start_connect(const SocketAddress& from, const SocketAddress& to, int* socket, int* result);
-// What became of a connect that was started: 0, or a positive errno.
-int connect_result(int socket);
+// What became of a connect that was started, or of the connection since: 0, or a positive errno, which is taken.
+int pending_error(int socket);
 // Options of every connection: set at one end as it connects, at the other inherited from the listener.
 void tune_stream(int socket);
 

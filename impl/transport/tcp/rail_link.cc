@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "impl/transport/net/sockets.h"
+
 namespace selvage::impl::tcp {
 
 uint64_t under_way(int socket) {
@@ -26,10 +28,8 @@ uint64_t readable(int socket) {
 int end_of(int socket) {
     pollfd wait{.fd = socket, .events = POLLRDHUP, .revents = 0};
     if (poll(&wait, 1, 0) <= 0) return 0;
-    int error = 0;
-    socklen_t size = sizeof error;
-    const bool failed = (wait.revents & POLLERR) && !getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) && error;
-    return failed ? error : ECONNRESET;
+    const int error = net::pending_error(socket);
+    return error ? error : ECONNRESET;
 }
 
 bool sample_link(int socket, LinkSample* out) {

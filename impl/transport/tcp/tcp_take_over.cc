@@ -77,7 +77,7 @@ bool TcpTransport::first_ends(Peer& peer, int error) {
 
 // A split is incomplete, and the first connection has an error. False: it is the peer's end.
 bool TcpTransport::first_stops(Peer& peer) {
-    if (!tcp::is_link_error(net::connect_result(peer.rx)) || !can_move(peer.rails->first)) return false;
+    if (!tcp::is_link_error(net::pending_error(peer.rx)) || !can_move(peer.rails->first)) return false;
     lose_first(peer);
     if (!peer.rails->caller) close_own_rails(peer);
     return true;
