@@ -401,6 +401,26 @@ TEST(Schedule, AShortBroadcastByOthersThanMemoryHasAtMostTwoBelowAMember) {
     }
 }
 
+// The result is the same where both sides do a piece twice.
+TEST(Schedule, AChainMovesEachByteOnce) {
+    for (const uint64_t unit : {uint64_t{64} << 10, (uint64_t{300} << 10) + 8, uint64_t{1} << 20}) {
+        for (uint32_t self = 0; self < 4; ++self) {
+            const Plan plan = plan_of({FI_BROADCAST, 4, self, 0, unit, 8}, Algorithm::Chain);
+            uint64_t sent = 0, received = 0;
+            for (uint32_t round = 0; round < plan.rounds; ++round) {
+                Round steps;
+                make_round(plan, round, &steps);
+                for (const Step& step : std::span(steps.steps, steps.count)) {
+                    if (step.kind == Step::Kind::Send) sent += step.part.size;
+                    if (step.kind == Step::Kind::Receive) received += step.part.size;
+                }
+            }
+            EXPECT_EQ(sent, self == 3 ? 0 : unit) << self << " of " << unit;
+            EXPECT_EQ(received, self == 0 ? 0 : unit) << self << " of " << unit;
+        }
+    }
+}
+
 // A chain of long segments would be a tree's trunk alone: members pass on what they have while more comes.
 TEST(Schedule, AChainPassesOnWhatItHasWhileMoreComes) {
     const Plan plan = plan_of({FI_BROADCAST, 4, 1, 0, uint64_t{1} << 20, 8}, Algorithm::Chain);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "impl/engine/peer_state.h"
+#include "impl/engine/window.h"
 #include "impl/test/engine/trio.h"
 
 namespace selvage::impl::test {
@@ -165,6 +166,61 @@ TEST(CollectiveEnd, AMemberThatComesAgainFindsTheOthers) {
     EXPECT_GE(join_until_all_have(members, 20), 3u);
     for (size_t n = 0; n < 3; ++n) ASSERT_EQ(fi_barrier(trio[n].ep, trio[n].group(), nullptr), 0);
     EXPECT_EQ(trio.outcomes(), kAllComplete);
+}
+
+// Each group is counted by its own members: one that the others do not know changes no number of theirs.
+TEST(CollectiveEnd, GroupsThatDifferInTheLastMemberAreCountedApart) {
+    Trio trio;
+    trio[0].members.pop_back();
+    trio[1].members.pop_back();
+    trio[0].join();
+    trio[1].join();
+    progress(trio);
+    ASSERT_EQ(join_outcome(trio[0]), 1);
+    ASSERT_EQ(join_outcome(trio[1]), 1);
+    leave(trio[0]);
+    trio[0].members.back() = trio[0].knows(trio[2]);
+    trio[2].members.erase(trio[2].members.begin() + 1);
+    trio[0].join();
+    trio[2].join();
+    progress(trio);
+    EXPECT_EQ(join_outcome(trio[0]), 1);
+    EXPECT_EQ(join_outcome(trio[2]), 1);
+}
+
+// It joins and leaves in one go: what it was to do is not done for a group that is gone.
+TEST(CollectiveEnd, NothingIsLeftToDoForAGroupThatWasLeft) {
+    Trio trio;
+    trio[0].join();
+    leave(trio[0]);
+    EXPECT_FALSE(trio[0].endpoint.path->collectives()->has_work());
+}
+
+// What a member has sent before it is lost stays for the others, within a budget that they get back.
+TEST(CollectiveEnd, MessagesOfLostMembersCountUntilTheirGroupIsLeft) {
+    constexpr size_t kValues = 64, kEach = 2;  // 512 bytes
+    constexpr size_t kUnits = kCollectiveUnits - kCollectiveCredit - 4;
+    Trio trio;
+    for (size_t turn = 0; turn <= kOrphanUnits / kUnits + 1; ++turn) {
+        trio.join_all();
+        std::vector<uint64_t> values(kValues, turn), received(kValues);
+        for (size_t i = 0; i < kUnits / kEach; ++i) {
+            ASSERT_EQ(broadcast(trio, 0, values), 0);
+            trio.progress();
+            ASSERT_EQ(outcome(trio[0]), 1);
+        }
+        auto& transport = trio[1].transport<false>();
+        auto* peer = transport.peer_called(trio[0].endpoint.shm_address);
+        ASSERT_EQ(static_cast<PeerState*>(peer->state)->collective.kept, kUnits);
+        transport.cut(*peer);
+        progress(trio);
+        ASSERT_EQ(broadcast(trio, 1, received), 0);
+        progress(trio);
+        ASSERT_EQ(outcome(trio[1]), 1) << turn;
+        EXPECT_EQ(received, values);
+        for (auto& node : trio.nodes) leave(*node);
+        progress(trio);
+    }
 }
 
 // They take no room from what is remembered of groups that are not joined yet.

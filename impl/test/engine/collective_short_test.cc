@@ -116,6 +116,30 @@ TEST(ShortCollectives, MessagesOfAFailedGroupGiveTheirUnitsBack) {
     EXPECT_EQ(collective_of(trio[1], trio[0]).kept, 1u);
 }
 
+// Its record is used again by another operation.
+TEST(ShortCollectives, NothingWaitsForAnOperationThatFailed) {
+    Trio trio;
+    trio.join_all();
+    std::vector<uint64_t> received(1);
+    ASSERT_EQ(broadcast(trio, 1, received), 0);
+    auto& collectives = *trio[1].endpoint.path->collectives();
+    uint64_t number = 0;  // of the group
+    const auto waiting = [&] {
+        int steps = 0;
+        collectives.for_each_member([&](const Group& group, const MemberAddress& member) {
+            number = group.id;
+            steps += member.queue.waiting != nullptr;
+        });
+        return steps;
+    };
+    ASSERT_EQ(waiting(), 1);
+    trio[1].endpoint.path->lock();
+    collectives.aborted(number, trio[1].members[0], 1, FI_EIO);
+    trio[1].endpoint.path->unlock();
+    EXPECT_EQ(outcome(trio[1]), -FI_EIO);
+    EXPECT_EQ(waiting(), 0);
+}
+
 // Their rounds have no steps.
 TEST(ShortCollectives, RepeatedOperationsOnNothingAreComplete) {
     Trio trio;
