@@ -48,6 +48,9 @@ inline constexpr uint64_t kFlagRescan = uint64_t{1} << 35;                    //
 inline constexpr auto kCounterEventsBytes = static_cast<fi_cntr_events>(1);   // FI_CNTR_EVENTS_BYTES
 inline constexpr auto kProgressControlUnified = static_cast<fi_progress>(3);  // FI_PROGRESS_CONTROL_UNIFIED
 
+// Options of endpoints that can only be set, bool.
+inline constexpr int kOptCudaApiPermitted = 10;
+inline constexpr int kOptSharedMemoryPermitted = 11;
 // Options of endpoints, all size_t.
 inline constexpr int kOptMaxMsgSize = 12;
 inline constexpr int kOptMaxTaggedSize = 13;

@@ -9,6 +9,7 @@
 #include "impl/endpoint/endpoint_ops.h"
 #include "impl/endpoint/insisted.h"
 #include "impl/endpoint/scalable.h"
+#include "impl/endpoint/triggering.h"
 #include "impl/fabric/opened.h"
 
 namespace selvage::impl {
@@ -183,11 +184,7 @@ void Endpoint::settle_flags() {
 
 void share_path(const Endpoint& base, Endpoint* alias) {
     alias->path = base.path;
-    alias->descriptor.msg = base.descriptor.msg;
-    alias->descriptor.tagged = base.descriptor.tagged;
-    alias->descriptor.rma = base.descriptor.rma;
-    alias->descriptor.atomic = base.descriptor.atomic;
-    alias->descriptor.collective = base.descriptor.collective;
+    settle_tables(alias);
     alias->settle_flags();
 }
 

@@ -69,6 +69,7 @@ struct Endpoint {
     size_t min_multi_recv = 0;
     bool buffered = false;  // messages are received in buffers of the library (FI_BUFFERED_RECV, FI_VARIABLE_MSG)
     BufferedOptions buffered_options;
+    bool shares_memory = true;  // with peers on this machine, where tcp can (FI_OPT_SHARED_MEMORY_PERMITTED)
     bool selective_transmit = false;
     bool selective_receive = false;
     // Bound objects; the endpoint holds a use of each.

@@ -10,6 +10,8 @@
 #include "impl/endpoint/ep.h"
 #include "impl/endpoint/passive.h"
 #include "impl/endpoint/scalable.h"
+#include "impl/endpoint/triggering.h"
+#include "impl/hmem/hmem.h"
 
 namespace selvage::impl {
 namespace {
@@ -37,11 +39,13 @@ int apply_op_flags(Endpoint* endpoint, uint64_t flags) {
     const int error = pick_side(flags, &transmit);
     if (error) return error;
     const uint64_t value = flags & ~(FI_TRANSMIT | FI_RECV);
-    const uint64_t known = transmit ? kTransmitOpFlags & ~FI_COMMIT_COMPLETE : kReceiveOpFlags;
+    const uint64_t by_alias = endpoint->base != endpoint ? endpoint->caps & FI_TRIGGER : 0;
+    const uint64_t known = by_alias | (transmit ? kTransmitOpFlags & ~FI_COMMIT_COMPLETE : kReceiveOpFlags);
     if ((value & ~known) || (value & FI_MULTICAST & ~endpoint->caps)) return -FI_EBADFLAGS;
     LockGuard guard(endpoint->lock);
     (transmit ? endpoint->tx_flags : endpoint->rx_flags) = value;
     endpoint->settle_flags();
+    if (by_alias && endpoint->path) settle_tables(endpoint);
     return 0;
 }
 
@@ -148,6 +152,23 @@ int set_p2p(const void* value, size_t length) {
     return choice == FI_HMEM_P2P_REQUIRED ? -FI_EOPNOTSUPP : 0;
 }
 
+// Memory of CUDA is copied by its driver's calls. What is so by default may be asked for.
+int set_cuda_calls(const void* value, size_t length) {
+    bool permitted;
+    if (!take(value, length, &permitted) || !find_hmem_interface(FI_HMEM_CUDA)) return -FI_EINVAL;
+    return permitted ? 0 : -FI_EOPNOTSUPP;
+}
+
+// Whether peers on this machine are exchanged with through memory; the shm provider knows no other way.
+int set_shared_memory(Endpoint& endpoint, const void* value, size_t length) {
+    bool permitted;
+    if (!take(value, length, &permitted)) return -FI_EINVAL;
+    if (endpoint.domain->kind == AddressKind::Shm) return permitted ? 0 : -FI_EOPNOTSUPP;
+    if (endpoint.enabled) return -FI_EOPBADSTATE;
+    endpoint.shares_memory = permitted;
+    return 0;
+}
+
 // How many operations may be posted, up to the limit that fi_getinfo has, before the queues are made.
 int set_queue_size(const Endpoint& endpoint, size_t* size, size_t most, const void* value, size_t length) {
     size_t requested;
@@ -184,6 +205,10 @@ int set_option(fid* descriptor, int level, int option, const void* value, size_t
         case FI_OPT_BUFFERED_LIMIT:
         case FI_OPT_BUFFERED_MIN:
             return set_buffered(*endpoint, option, value, length);
+        case kOptCudaApiPermitted:
+            return set_cuda_calls(value, length);
+        case kOptSharedMemoryPermitted:
+            return set_shared_memory(*endpoint, value, length);
         default:
             return -FI_ENOPROTOOPT;
     }

@@ -240,6 +240,16 @@ TEST_F(Near, WhereItIsSwitchedOffAtOneEndThereIsAConnection) {
     }
 }
 
+// By an option of this endpoint alone (fi_endpoint(3) of 2.x).
+TEST_F(Near, WhereAnEndpointMayNotShareMemoryThereIsAConnection) {
+    StationChoice apart = choice();
+    apart.shares_memory = false;
+    Station station(apart);
+    const Echo echo(station);
+    talk(station, station.insert(echo.name));
+    EXPECT_GT(connections_at(port_of(station.name())) + connections_at(port_of(echo.name)), 0);
+}
+
 TEST_F(Near, ARegionWithoutTheKeyIsNotTakenForThePeer) {
     Station station(choice());
     switch_local(false);

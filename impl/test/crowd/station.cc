@@ -63,6 +63,10 @@ Station::Station(const StationChoice& choice) : memory(choice.memory) {
         SELVAGE_MUST(fi_eq_open(fabric_, &eq_attr, &eq, nullptr));
         SELVAGE_MUST(fi_ep_bind(ep, &eq->fid, 0));
     }
+    if (!choice.shares_memory) {
+        constexpr int kSharedMemoryPermitted = FI_OPT_XPU_TRIGGER + 2;  // of 2.x
+        SELVAGE_MUST(fi_setopt(&ep->fid, FI_OPT_ENDPOINT, kSharedMemoryPermitted, &choice.shares_memory, sizeof(bool)));
+    }
     SELVAGE_MUST(fi_enable(ep));
     if (!memory.empty()) expose();
 }

@@ -33,6 +33,7 @@ struct StationChoice {
     size_t memory = 0;    // registered for remote access
     size_t queue_size = 0;
     std::string node = "127.0.0.1";  // where it listens, with the network; empty: at all addresses
+    bool shares_memory = true;       // what FI_OPT_SHARED_MEMORY_PERMITTED is set to, if not this
 };
 
 // What a peer needs to know of a station, as plain bytes.

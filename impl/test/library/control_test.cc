@@ -176,6 +176,25 @@ TEST(Options, OfEndpointsAnswerEachNameOfTheHeaders) {
     }
 }
 
+// Of 2.x: what can be set alone. Memory of CUDA is here or not.
+TEST(Options, ThatPermitAreTakenWhereTheyCanBeKept) {
+    constexpr int kCudaCalls = FI_OPT_XPU_TRIGGER + 1, kSharedMemory = FI_OPT_XPU_TRIGGER + 2;
+    const bool yes = true, no = false;
+    bool value = false;
+    size_t length = sizeof value;
+    Every every;
+    fid* const ep = every.ep.base();
+    for (const int option : {kCudaCalls, kSharedMemory}) {
+        EXPECT_EQ(fi_getopt(ep, FI_OPT_ENDPOINT, option, &value, &length), kMissingOption);
+        EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, option, &yes, 8), -FI_EINVAL);
+    }
+    const int cuda = fi_setopt(ep, FI_OPT_ENDPOINT, kCudaCalls, &yes, sizeof yes);
+    EXPECT_TRUE(cuda == 0 || cuda == -FI_EINVAL) << cuda;
+    EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, kCudaCalls, &no, sizeof no), cuda ? -FI_EINVAL : -FI_EOPNOTSUPP);
+    EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, kSharedMemory, &yes, sizeof yes), 0);
+    EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, kSharedMemory, &no, sizeof no), -FI_EOPNOTSUPP);
+}
+
 TEST(Options, OfBufferedReceivesAreThereWithTheMode) {
     Network network("shm", FI_EP_RDM, kVersion, FI_MSG | FI_VARIABLE_MSG);
     ASSERT_EQ(network.result, 0);

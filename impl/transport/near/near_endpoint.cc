@@ -19,7 +19,7 @@ static_assert(LimitsByPeer<NearTransport> && SendsInline<NearTransport> && Pulls
 }  // namespace
 
 int start_tcp_endpoint(Endpoint& endpoint) {
-    const bool local = kLocalRow.get() && (endpoint.caps & FI_LOCAL_COMM);
+    const bool local = kLocalRow.get() && endpoint.shares_memory && (endpoint.caps & FI_LOCAL_COMM);
     if (endpoint.connected_type() || !local) return start_far_endpoint(endpoint);
     return start_engine<NearTransport>(endpoint);
 }
