@@ -1,4 +1,5 @@
-// How transfers of 4 KiB and more come from one peer: through the ring, or read out of its memory by the kernel.
+// Which of two ways transfers of 2 KiB and more take, measured: through the ring, or read out of the peer's memory by
+// the kernel; and of reads (read_grants.h) by asking the peer, which is called the ring here, or at once.
 //
 // Which is faster depends on the size, on the kernel, on the processor, and on whether the two processors share a
 // cache, which a hypervisor changes under us. So it is measured, here, where the bytes arrive: from the end of one
@@ -6,7 +7,12 @@
 // the transfer's own: several may come in pieces side by side, and end together. So a span ends no sooner than a whole
 // transfer's bytes have come: it has all the waiting in it that they took. Once both ways are known the clock is not
 // read any more, until after many transfers both are measured anew. The second time that comes soon: in the first,
-// memory is touched for the first time, and a sender that helps to copy (shared_pull.h) has not been introduced.
+// memory is touched for the first time, and a sender that helps to copy (shared_pull.h) has not been introduced. So it
+// does where the faster way is another one than before: a mistake, or a machine that changes, costs few transfers. Of
+// short transfers, of which many are made in a millisecond, it comes later and later where the same way is much faster.
+//
+// What a trial asks for need not come: what is injected is never read. A way that is not taken is given up until the
+// next trial.
 //
 // What is longer than the ring changes hands several times on its way through it. Where more threads want to run than
 // there are processors each time costs turns of the scheduler, and all that is measured there is how long others ran.
@@ -19,16 +25,18 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "impl/transport/shm/layout.h"
 
 namespace selvage::impl::shm {
 
-// Shorter transfers always come through the ring.
-inline constexpr size_t kPullMin = 4 * 1024;
+// Shorter transfers always come through the ring: the kernel's call alone takes longer than all of 1 KiB, and to
+// measure that would make it a twentieth slower (docs/performance-shm.md).
+inline constexpr size_t kPullMin = 2 * 1024;
 
-// 4 KiB, 8 KiB, ... 2 MiB and more.
-inline constexpr unsigned kPullClasses = 10;
+// 2 KiB, 4 KiB, ... 2 MiB and more.
+inline constexpr unsigned kPullClasses = 11;
 constexpr unsigned pull_class(uint64_t length) {
     const unsigned log = static_cast<unsigned>(std::bit_width(length / kPullMin));  // 1 for the first class
     return std::min(log ? log - 1 : 0, kPullClasses - 1);
@@ -56,23 +64,33 @@ public:
         word_ = 0;
     }
 
+    // Both ways are known for transfers of that length, and the word says the better one. REQUIRES: kPullMin or more.
+    bool is_settled(uint64_t length) const { return is_measured(pull_class(length)); }
+
     // A transfer of `length` bytes, at least kPullMin, has come. Whether finished() is to be called with its time.
     bool counts(uint64_t length) {
         const unsigned c = pull_class(length);
-        const uint32_t transfers = ++classes_[c].transfers;
-        if (transfers == kSecondTrial || transfers % kTrial == 0) begin_trial(c);
+        if (!classes_[c].left--) begin_trial(c);
         if (!is_measured(c)) {
             watched_ = kWatched;
+            if (is_long(c)) watched_long_ = kWatched;
         } else if (watched_) {
             --watched_;
+            if (watched_long_) --watched_long_;
         }
         if (!watched_) is_span_ = false;
         return watched_ > 0;
     }
+    // What came meanwhile came another way, and is no part of a span.
+    void interrupt() { is_span_ = false; }
 
+    // finished() is to have `switches`, which cost a system call.
+    bool counts_switches() const { return watched_long_ > 0; }
+
+    static constexpr uint64_t kUnknown = UINT64_MAX;
     struct Moment {
         uint64_t nanoseconds;
-        uint64_t switches;  // how often threads of this process had to make room for others
+        uint64_t switches;  // how often threads of this process had to make room for others; or kUnknown
     };
 
     // It has come at this moment; since the one before, `moved` bytes have come in all.
@@ -82,11 +100,7 @@ public:
         if (is_span_) {
             moved_ += moved;
             if (moved_ < length) return;
-            if (!is_measured(c)) {
-                Cost& cost = classes_[c].cost[way == Way::Kernel];
-                if (cost.known < enough(c)) cost.crowded += now.switches != last_.switches;
-                note(cost, enough(c), now.nanoseconds - last_.nanoseconds, moved_);
-            }
+            if (!is_measured(c)) measured(c, way, now);
         }
         last_ = now;
         is_span_ = true;
@@ -95,50 +109,91 @@ public:
     }
 
 private:
-    static constexpr uint32_t kTrial = 1024;      // transfers after which both are measured anew
+    static constexpr uint16_t kTrial = 1024;      // transfers after which both are measured anew
+    static constexpr uint16_t kTrialMost = 8192;  // likewise, of short ones whose choice is clear
     static constexpr uint32_t kSecondTrial = 32;  // likewise, once
+    static constexpr uint32_t kConfirm = 64;      // likewise, where the better way is not what it was
     static constexpr uint32_t kWatched = 8;  // of other classes behind one that is to be measured: they end its spans
+    static constexpr uint32_t kNotTaken = 256;  // transfers by the other way, after which a trial gives one up
 
     // The ring is measured behind the kernel, while it fills: as it goes on it is a little faster than that.
     static constexpr float kMargin = 0.875F;
+    static constexpr float kClear = 1.5F;  // so much longer takes what is tried seldom
+    static constexpr float kGivenUp = std::numeric_limits<float>::max();
 
     // Longer than the ring.
     static constexpr bool is_long(unsigned c) { return c >= pull_class(kRingBytes); }
 
     // Transfers that say what a way costs. Long ones are few, and what disturbs one is a smaller part of it.
-    static constexpr uint32_t kFew = 4;
-    static constexpr uint32_t enough(unsigned c) {
+    static constexpr uint16_t kFew = 4;
+    static constexpr uint16_t enough(unsigned c) {
         return c >= pull_class(1 << 20) ? kFew : c >= pull_class(64 << 10) ? 8 : 16;
     }
 
-    // Nanoseconds per byte, from one transfer to the next.
+    // Nanoseconds per byte, from one transfer to the next, of kFew groups of spans. Pauses of the application, turns of
+    // others, and memory that is touched for the first time are in some groups, and are no cost: what counts is the
+    // second shortest. Of the long ones, a span each, the shortest, as both ways take some to get as fast as they are.
     struct Cost {
-        float mean = 0;        // of kFew the least, as both ways take some to get as fast as they are
-        uint32_t known = 0;    // transfers that it is made of, up to enough(c)
-        uint32_t crowded = 0;  // spans in which others ran
+        float shortest = kGivenUp;
+        float second = kGivenUp;
+        float sum = 0;         // of the group that is not full
+        uint16_t known = 0;    // spans, up to enough(c)
+        uint16_t crowded = 0;  // spans in which others ran
+
+        void add(float span, uint32_t size) {
+            sum += span;
+            if (++known % size) return;
+            const float group = sum / static_cast<float>(size);
+            sum = 0;
+            second = std::min(second, std::max(shortest, group));
+            shortest = std::min(shortest, group);
+        }
     };
     struct Class {
-        Cost cost[2];  // by Way
-        uint32_t transfers = 0;
+        Cost cost[2];                      // by Way
+        uint32_t left = kSecondTrial - 1;  // transfers to the next trial
+        uint16_t interval = kTrial;        // between two
+        uint16_t not_taken = 0;            // transfers of this trial that came the other way
+        bool decided = false;              // by a trial
+        bool pulled = false;               // the better way of the last trial was the kernel
     };
 
-    // A pause of the application is no cost: nothing counts more than four times what is usual.
-    static void note(Cost& cost, uint32_t most, uint64_t nanoseconds, uint64_t bytes) {
-        constexpr float kSlow = 4;
-        const float now = static_cast<float>(nanoseconds) / static_cast<float>(bytes);
-        if (!cost.known) {
-            cost.mean = now;
-            cost.known = 1;
-            return;
+    float mean(unsigned c, Way way) const {
+        const Cost& cost = classes_[c].cost[way == Way::Kernel];
+        return enough(c) == kFew ? cost.shortest : cost.second;
+    }
+
+    void measured(unsigned c, Way way, const Moment& now) {
+        Class& k = classes_[c];
+        Cost& cost = k.cost[way == Way::Kernel];
+        if (cost.known < enough(c)) {
+            cost.crowded += now.switches != last_.switches && now.switches != kUnknown && last_.switches != kUnknown;
+            const auto nanoseconds = static_cast<float>(now.nanoseconds - last_.nanoseconds);
+            cost.add(nanoseconds / static_cast<float>(moved_), enough(c) / kFew);
+        } else if (++k.not_taken == kNotTaken) {
+            k.cost[way == Way::Ring] = {};
+            k.cost[way == Way::Ring].known = enough(c);
         }
-        if (cost.known < most) ++cost.known;
-        if (most == kFew) {
-            cost.mean = std::min(cost.mean, now);
-            return;
+        if (is_measured(c)) concluded(c);
+    }
+
+    // A trial is over: when the next one comes.
+    void concluded(unsigned c) {
+        Class& k = classes_[c];
+        const float ring = mean(c, Way::Ring), kernel = mean(c, Way::Kernel);
+        const bool pulls = is_better(c);
+        const bool clear = pulls ? ring > kClear * kernel : kernel > kClear * ring;
+        if (!k.decided) {
+            k.decided = true;
+        } else if (pulls != k.pulled) {
+            k.interval = kTrial;
+            k.left = kConfirm;
+        } else {
+            const uint16_t most = c < pull_class(16 << 10) ? kTrialMost : kTrial;
+            k.interval = clear ? std::min<uint16_t>(2 * k.interval, most) : kTrial;
+            k.left = k.interval;
         }
-        // The first ones may have been pauses themselves: what is shorter corrects them at once.
-        if (now * kSlow < cost.mean) cost.mean = now;
-        cost.mean += (std::min(now, kSlow * cost.mean) - cost.mean) / static_cast<float>(cost.known);
+        k.pulled = pulls;
     }
 
     bool is_measured(unsigned c) const { return is_known(c, Way::Ring) && is_known(c, Way::Kernel); }
@@ -153,27 +208,33 @@ private:
         return is_long(c) && crowded > 1 && 2 * crowded >= ring.known + kernel.known;
     }
 
+    bool is_better(unsigned c) const {
+        return mean(c, Way::Kernel) < kMargin * mean(c, Way::Ring) || waits_for_turns(c);
+    }
+
     void begin_trial(unsigned c) {
-        classes_[c].cost[0] = classes_[c].cost[1] = {};
+        Class& k = classes_[c];
+        k.cost[0] = k.cost[1] = {};
+        k.left = k.interval;
+        k.not_taken = 0;
         decide(c);
     }
 
     // First the one way is measured, then the other, then the better one is taken.
     void decide(unsigned c) {
-        const auto& [ring, kernel] = classes_[c].cost;
-        const bool is_better = kernel.mean < kMargin * ring.mean || waits_for_turns(c);
         const bool is_next = is_long(c) ? !is_known(c, Way::Kernel) : is_known(c, Way::Ring);
-        const bool pull = is_measured(c) ? is_better : is_next;
+        const bool pull = is_measured(c) ? is_better(c) : is_next;
         const uint32_t bit = 1U << c;
         word_ = allowed_ && pull ? word_ | bit : word_ & ~bit;
     }
 
     bool allowed_ = false;
     uint32_t word_ = 0;
-    uint32_t watched_ = 0;  // transfers of any class whose end is still looked at
-    bool is_span_ = false;  // the end of the transfer that came last is known
-    Moment last_{};         // that moment
-    uint64_t moved_ = 0;    // bytes since, of transfers that were too few for a span
+    uint32_t watched_ = 0;       // transfers of any class whose end is still looked at
+    uint32_t watched_long_ = 0;  // likewise, for the sake of long ones
+    bool is_span_ = false;       // the end of the transfer that came last is known
+    Moment last_{};              // that moment
+    uint64_t moved_ = 0;         // bytes since, of transfers that were too few for a span
     Class classes_[kPullClasses];
 };
 

@@ -92,7 +92,8 @@ uint64_t switches() {
 
 void ShmTransport::finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved) {
     if (!peer.choice.counts(length)) return;
-    peer.choice.finished(way, length, moved, {static_cast<uint64_t>(monotonic_nanoseconds()), switches()});
+    const uint64_t others = peer.choice.counts_switches() ? switches() : shm::PullChoice::kUnknown;
+    peer.choice.finished(way, length, moved, {static_cast<uint64_t>(monotonic_nanoseconds()), others});
     peer.in.measured = peer.in.position;
     tell_choice(peer);
 }
