@@ -56,7 +56,7 @@ protected:
 // has locks whatever the domain's threading level is, and so have its queues and counters: that level is about the data
 // transfer interfaces and the domain's objects, and an event queue belongs to the fabric and may be read by any thread
 // (fi_domain(3), "Control interfaces are always considered thread safe"). For endpoints in groups, on which it makes
-// progress, too, see impl/README.md: with locks a broadcast of 8 bytes takes 1.3 to 1.8 times as long.
+// progress, too, see impl/README.md: with locks a broadcast of 8 bytes takes 1.4 to 1.8 times as long.
 bool is_driven_by_events(const Endpoint& endpoint);  // ep_bind.cc
 
 }  // namespace selvage::impl
