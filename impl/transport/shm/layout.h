@@ -47,7 +47,7 @@
 namespace selvage::impl::shm {
 
 inline constexpr uint64_t kRegionMagic = 0x73656c7661676502;  // "selvage", kind 2; written last
-inline constexpr uint32_t kRegionVersion = 10;
+inline constexpr uint32_t kRegionVersion = 11;
 
 inline constexpr size_t kPage = 4096;
 inline constexpr size_t kLine = 64;
@@ -139,9 +139,12 @@ struct SlotControl {
     // The owner's words.
     alignas(512) std::atomic<uint64_t> consumed;  // lines given back, so far; lazily
     std::atomic<uint32_t> cold;                   // the owner does not poll this ring: raise its attention
-    std::atomic<uint32_t> pulls;                  // sizes of transfers whose source the owner reads (pull_choice.h)
     std::atomic<uint32_t> refused;                // positive fabric errno: nothing of this sender is looked at any more
     std::atomic<uint32_t> left;                   // it has closed, and never entered the sender's region
+    // Sizes of transfers whose source the owner reads (pull_choice.h). The sender asks before it publishes, and what it
+    // publishes is seen no sooner than the answer is here: so not in the line of `consumed`, which the owner takes
+    // away.
+    alignas(128) std::atomic<uint32_t> pulls;
     // The sender's words.
     alignas(128) std::atomic<uint32_t> closed;  // nothing follows
     std::atomic<uint32_t> answers_closed;       // it does not look at answers (any more)

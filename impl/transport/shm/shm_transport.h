@@ -170,9 +170,12 @@ private:
     // shm_pull.cc
     void poll_introductions();
     void introduce(Peer& peer);
-    // Relaxed: the peer acts on it when it sees it, and nothing else goes with it.
+    // Relaxed: the peer acts on it when it sees it, and nothing else goes with it. It reads it for each transfer, so it
+    // keeps the line as long as the word stays.
     static void tell_choice(const Peer& peer) {
-        peer.in.slot().pulls.store(peer.choice.word(), std::memory_order_relaxed);
+        std::atomic<uint32_t>& pulls = peer.in.slot().pulls;
+        const uint32_t word = peer.choice.word();
+        if (pulls.load(std::memory_order_relaxed) != word) pulls.store(word, std::memory_order_relaxed);
     }
     static int pull_alone(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
     static void forbid_pulls(Peer& peer, int error);
