@@ -1,5 +1,6 @@
 // Engine: reads and writes of registered memory, where they begin. A write that fits into a frame goes in one; a longer
-// one is pulled by the target, or announced and followed by its segments.
+// one is pulled by the target, or announced and followed by its segments. A read asks its target, or is made at once
+// under a grant that stands (read_grants.h).
 #pragma once
 
 #include "impl/endpoint/ep.h"
@@ -76,7 +77,8 @@ public:
         if (request.write) {
             prepare_write(*peer, request, *op);
         } else {
-            prepare_read(request, *op);
+            if (read_at_once(*peer, request, *op)) return 0;
+            prepare_read(*peer, request, *op);
         }
         if (!op->expects_answer) ++op->peer->sending.quiet;
         plan_access(request, *op);
@@ -145,6 +147,10 @@ protected:
             }
         }
         if (size) came_in_parts(peer_of(state), op.length);
+        if constexpr (PullsMemory<T>) {
+            state.grants.answered(op.mark);
+            transport_.came_read(peer_of(state), op.length, false);
+        }
         acknowledged(op);
         resume(state);
     }
@@ -166,7 +172,8 @@ protected:
             uint64_t total;
             const bool valid = op && op->stage == Transmit::Stage::Awaiting && op->kind == Transmit::Kind::Read &&
                                !op->offset && !(op->header.flags & kFrameInParts) && header.aux &&
-                               header.aux <= kRangesMax && reader.take(granted, header.aux) && !reader.left() &&
+                               header.aux <= kRangesMax && reader.take(granted, header.aux) &&
+                               keep_grant(*op, header, reader) && !reader.left() &&
                                sum_lengths(granted, header.aux, &total) && total == op->length;
             if (!valid) return drop(peer, kBrokenProtocol);
             pull_read(peer, *op, granted, header.aux, header.word[1]);
@@ -242,7 +249,63 @@ private:
         header.size += op.prefix_size;
     }
 
-    void prepare_read(const AccessRequest& request, Transmit& op) {
+    // Nothing that was sent before it can be overtaken: it was all answered, and what is sent in the call that follows
+    // comes later. False: it is to be sent.
+    bool read_at_once([[maybe_unused]] Peer& peer, [[maybe_unused]] const AccessRequest& request,
+                      [[maybe_unused]] Transmit& op) {
+        if constexpr (PullsMemory<T>) {
+            PeerState& state = *op.peer;
+            if (request.target_count != 1 || !transport_.reads_at_once(peer, op.length)) return false;
+            if (!state.sending.operations.empty() || !state.grants.all_done(transport_.frames_sent(peer))) return false;
+            if constexpr (kStages) {
+                if (op.staging) return false;
+            }
+            const Target target{.address = request.targets[0].addr, .length = op.length, .key = request.targets[0].key};
+            ReadGrants::Grant* grant = state.grants.find(target);
+            if (!grant) return false;
+            const LocalRange source{.address = grant->region.at + (target.address - grant->region.address),
+                                    .length = op.length};
+            const bool stands = transport_.still_granted(peer, grant->epoch);
+            if (!stands || pull(peer, &source, 1, op.ranges, op.range_count, op.length) ||
+                !transport_.still_granted(peer, grant->epoch)) {
+                ReadGrants::forget(*grant);
+                return false;
+            }
+            transport_.came_read(peer, op.length, true);
+            state.sending.operations.append(&op);
+            acknowledged(op);
+            return true;
+        }
+        return false;
+    }
+
+    // What a ReadGrant has behind its ranges. False: it makes no sense.
+    bool keep_grant(const Transmit& op, const Header& header, PayloadReader& reader) {
+        if (!(header.flags & kFrameStanding)) return true;
+        StandingGrant region;
+        PayloadReader asked(op.prefix, op.prefix_size);
+        Target target;
+        if (!(op.header.flags & kFrameStanding) || !reader.take(&region) || !asked.take(&target)) return false;
+        if (!region.covers(target)) return false;
+        op.peer->grants.add(header.word[1], target.key, region);
+        return true;
+    }
+
+    // A grant of the region that stands would be of use.
+    bool asks_for_grant([[maybe_unused]] Peer& peer, [[maybe_unused]] const AccessRequest& request,
+                        [[maybe_unused]] const Transmit& op) {
+        if constexpr (PullsMemory<T>) {
+            if (request.target_count != 1 || !transport_.keeps_grants(peer, op.length)) return false;
+            const fi_rma_iov& target = request.targets[0];
+            ReadGrants& grants = op.peer->grants;
+            const ReadGrants::Grant* grant =
+                grants.find({.address = target.addr, .length = op.length, .key = target.key});
+            return !(grant && transport_.still_granted(peer, grant->epoch)) && grants.asks();
+        }
+        return false;
+    }
+
+    void prepare_read(Peer& peer, const AccessRequest& request, Transmit& op) {
         PayloadWriter writer(op.prefix);
         put_targets(writer, request);
         op.prefix_size = static_cast<uint32_t>(writer.size());
@@ -251,7 +314,7 @@ private:
             op.large |= op.peer->peer->in_memory && op.length >= T::kPullMin;  // it may be granted
         op.header = {.size = op.prefix_size,
                      .op = static_cast<uint8_t>(FrameOp::Read),
-                     .flags = 0,
+                     .flags = asks_for_grant(peer, request, op) ? kFrameStanding : uint8_t{0},
                      .aux = static_cast<uint16_t>(request.target_count),
                      .word = {transmits_.id(&op), op.length, 0}};
     }

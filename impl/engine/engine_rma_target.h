@@ -109,6 +109,7 @@ protected:
                            reader.take(targets, header.aux) && !reader.left() &&
                            sum_lengths(targets, header.aux, &total) && total == header.word[1];
         if (!valid) return drop(peer, kBrokenProtocol);
+        // Before the key is looked up.
         uint64_t epoch = 0;
         if constexpr (PullsMemory<T>) epoch = transport_.grant_epoch();
         Resolved memory;
@@ -122,16 +123,9 @@ protected:
                       .word = {header.word[0], 0, 0}};
         static_cast<void>(epoch);
         if constexpr (PullsMemory<T>) {
-            if (!(header.flags & kFrameInParts) && memory.count <= kRangesMax && !on_hmem(memory) &&
-                offers(peer, total)) {
-                LocalRange ranges[kRangesMax];
-                for (size_t i = 0; i < memory.count; ++i) ranges[i] = local_range(memory.pieces[i]);
-                answer.op = static_cast<uint8_t>(FrameOp::ReadGrant);
-                answer.aux = static_cast<uint16_t>(memory.count);
-                answer.word[1] = epoch;
-                answer.size = static_cast<uint32_t>(memory.count * sizeof *ranges);
-                if (PeerState* state = state_of(peer)) state->granting.add(epoch, ranges[0]);
-                return respond(peer, answer, ranges);
+            if (!(header.flags & kFrameInParts) && memory.count <= kRangesMax && !on_hmem(memory)) {
+                const bool stands = may_stand(header, memory);
+                if (offers(peer, total) || stands) return grant_read(peer, answer, memory, epoch, stands);
             }
         }
         if (total <= kSnapshotMax) {
@@ -142,6 +136,31 @@ protected:
         if (!reply_in_parts(peer, answer, targets, header.aux, total)) return;
         PeerState& state = *state_in(peer);
         if (!state.blocked) drain(state);
+    }
+
+    // The region is one piece, and nobody counts here how often it is read.
+    bool may_stand(const Header& header, const Resolved& memory) const {
+        return (header.flags & kFrameStanding) && header.aux == 1 && memory.region_count == 1 &&
+               memory.regions[0]->range_count == 1 && !options_.rma_events;
+    }
+
+    void grant_read(Peer& peer, Header& answer, const Resolved& memory, uint64_t epoch, bool stands) {
+        std::byte payload[kRangesMax * sizeof(LocalRange) + sizeof(StandingGrant)];
+        PayloadWriter writer(payload);
+        for (size_t i = 0; i < memory.count; ++i) writer.put(local_range(memory.pieces[i]));
+        LocalRange granted = local_range(memory.pieces[0]);
+        if (stands) {
+            const MemoryRegion& region = *memory.regions[0];
+            granted = local_range(region.ranges[0]);
+            writer.put(StandingGrant{.address = region.base, .length = region.length, .at = granted.address});
+            answer.flags = kFrameStanding;
+        }
+        answer.op = static_cast<uint8_t>(FrameOp::ReadGrant);
+        answer.aux = static_cast<uint16_t>(memory.count);
+        answer.word[1] = epoch;
+        answer.size = static_cast<uint32_t>(writer.size());
+        if (PeerState* state = state_of(peer)) state->granting.add(epoch, granted);
+        respond(peer, answer, payload);
     }
 
     bool begin_write(Peer& peer, PeerState& state, const Header& header, Placement* placement) {

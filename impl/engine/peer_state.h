@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "impl/engine/operation.h"
+#include "impl/engine/read_grants.h"
 #include "impl/engine/response_queue.h"
 #include "impl/engine/stream_queue.h"
 #include "impl/engine/window.h"
@@ -116,6 +117,9 @@ struct PeerState {
         }
         bool may_be_read() { return questions && questions--; }
     } granting;
+
+    // The other end of these: what the peer granted for good.
+    ReadGrants grants;
 
     // The frame that arrives in pieces, from Sink::begin to Sink::end (engine_arrivals.h).
     struct Placing {

@@ -17,7 +17,8 @@
 //   WriteSegment      reply id    offset        -            bytes of an announced write
 //   Read              reply id    length        -            targets (aux)
 //   ReadReply         reply id    offset        -            bytes
-//   ReadGrant         reply id    epoch         -            ranges of the target's memory (aux), to be pulled
+//   ReadGrant         reply id    epoch         -            ranges of the target's memory (aux), to be pulled; with
+//                                                            kFrameStanding a StandingGrant
 //   Atomic            reply id    AtomicWord    -            targets (aux), operands, comparands
 //   Credit            units       announcements units        -                  what more may be sent (window.h); units
 //                                                            of collective messages (collective_receives.h)
@@ -75,6 +76,9 @@ inline constexpr uint8_t kFrameCharged = 4;
 // A Read that is to be answered in frames: what was granted for it could not be pulled, or was taken back.
 inline constexpr uint8_t kFrameInParts = 128;
 
+// A Read that asks for a grant of the whole region, and the ReadGrant that has one (read_grants.h).
+inline constexpr uint8_t kFrameStanding = 1;
+
 // A Write, WriteRts or Atomic: durable before it is answered or reported (FI_COMMIT_COMPLETE).
 inline constexpr uint8_t kFrameCommit = 128;
 
@@ -95,6 +99,17 @@ struct Target {
     uint64_t address;
     uint64_t length;
     uint64_t key;
+};
+
+// A region that its reader may read again, as targets name it, and where it lies in the process that grants it.
+struct StandingGrant {
+    uint64_t address;
+    uint64_t length;
+    uint64_t at;
+
+    constexpr bool covers(const Target& target) const {
+        return contains({.address = address, .length = length}, target.address, target.length);
+    }
 };
 
 // Why a peer is dropped whose frames make no sense.

@@ -149,6 +149,11 @@ concept PullsMemory = requires(T transport, typename T::Peer& peer, const iovec*
     { transport.still_granted(peer, epoch) } -> std::same_as<bool>;
     // Changes with every frame that is sent to the peer.
     { transport.frames_sent(peer) } -> std::same_as<uint64_t>;
+    // Reads of that length may be made under a grant that stands (read_grants.h); they are to be, now; and one was, or
+    // was asked for: so the transport measures which is faster.
+    { transport.keeps_grants(peer, length) } -> std::same_as<bool>;
+    { transport.reads_at_once(peer, length) } -> std::same_as<bool>;
+    { transport.came_read(peer, length, true) } -> std::same_as<void>;
 };
 
 // The device reads and writes a peer's memory by itself: accesses and long messages go past the peer's engine

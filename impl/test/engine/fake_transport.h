@@ -32,6 +32,8 @@ struct FakeNet {
     size_t frame_most = 16384;       // longer payloads than this, down to 4096, are no frame to be sent without need
     bool pulls = true;
     int pull_error = 0;
+    std::function<void()> before_pull;
+    bool at_once = false;  // reads are made under grants that stand
     size_t per_progress = 100;
     size_t busy = 0;  // so many searches for a peer are answered with -FI_EAGAIN
     // Sees every packet before it is delivered and may change it; false: it is lost.
@@ -137,6 +139,9 @@ public:
     bool offers(Peer&, size_t) const { return Pulls && net_->pulls; }
     void came_in_parts(Peer&, size_t) {}
     void came_pulled(Peer&, size_t) {}
+    bool keeps_grants(const Peer&, size_t length) const { return Pulls && net_->at_once && length >= kPullMin; }
+    bool reads_at_once(const Peer& peer, size_t length) const { return keeps_grants(peer, length); }
+    void came_read(Peer&, size_t, bool) {}
     uint64_t grant_epoch() const { return epoch_; }
     void revoke_grants() { ++epoch_; }
     // What came before the other side went is delivered after it.
@@ -144,6 +149,7 @@ public:
     static uint64_t frames_sent(const Peer& peer) { return peer.frames; }
     bool can_pull(Peer&) const { return Pulls && net_->pulls; }
     int pull(Peer&, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
+        if (net_->before_pull) net_->before_pull();
         if (net_->pull_error) return net_->pull_error;
         ++net_->pulled;
         return copy(remote, count, local, local_count);

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "impl/progress/wait.h"
 #include "impl/test/shm/fake_sink.h"
 #include "impl/transport/shm/socket_file.h"
 
@@ -268,6 +269,39 @@ TEST_F(ShmWords, ASenderOffersWhatTheOwnerWouldRead) {
     EXPECT_TRUE(a_.offers(*b_seen_, 8 << 10));
     EXPECT_FALSE(a_.offers(*b_seen_, 16 << 10));
     EXPECT_FALSE(a_.offers(*b_seen_, 100));
+}
+
+// Reads that take so many microseconds, by asking and at once.
+TEST_F(ShmWords, ReadsAreMadeAtOnceWhereThatIsFaster) {
+    constexpr size_t kRead = 16 << 10;
+    const auto reads = [this](int count, int64_t asked, int64_t at_once) {
+        for (int i = 0; i < count; ++i) {
+            const bool now = b_.reads_at_once(*a_seen_, kRead);
+            const int64_t end = monotonic_nanoseconds() + 1'000 * (now ? at_once : asked);
+            while (monotonic_nanoseconds() < end) {
+            }
+            b_.came_read(*a_seen_, kRead, now);
+        }
+    };
+    reads(200, 10, 1);
+    EXPECT_FALSE(b_.reads_at_once(*a_seen_, kRead)) << "nothing can be pulled yet";
+    a_.offers(*b_seen_, kRead);
+    ASSERT_TRUE(progress_until(b_, sink_, [&] { return b_.can_pull(*a_seen_); }));
+    reads(200, 10, 1);
+    EXPECT_FALSE(b_.reads_at_once(*a_seen_, kRead)) << "what is asked for may yet come another way";
+    for (int trial = 0; trial < 2; ++trial) {
+        come_in_parts(kRead);
+        for (int i = 0; i < 20; ++i) b_.came_pulled(*a_seen_, kRead);
+    }
+    ASSERT_TRUE(a_seen_->choice.is_settled(kRead));
+    reads(200, 10, 1);
+    EXPECT_TRUE(b_.reads_at_once(*a_seen_, kRead));
+    reads(1'200, 1, 10);
+    EXPECT_FALSE(b_.reads_at_once(*a_seen_, kRead));
+    reads(1'200, 10, 1);
+    EXPECT_TRUE(b_.reads_at_once(*a_seen_, kRead));
+    EXPECT_FALSE(b_.reads_at_once(*a_seen_, shm::kPullMin - 1));
+    EXPECT_FALSE(b_.reads_at_once(*a_seen_, ShmTransport::kAtOnceMost + 1));
 }
 
 TEST_F(ShmWords, AnIntroductionForAnothersSlotIsNotBelieved) {

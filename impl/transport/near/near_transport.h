@@ -87,6 +87,15 @@ public:
     void came_in_parts(Peer& peer, size_t length) {
         if (peer.in_memory) shm_.came_in_parts(memory_peer(peer), length);
     }
+    bool keeps_grants(const Peer& peer, size_t length) const {
+        return peer.in_memory && shm_.keeps_grants(memory_peer(peer), length);
+    }
+    bool reads_at_once(const Peer& peer, size_t length) const {
+        return peer.in_memory && shm_.reads_at_once(memory_peer(peer), length);
+    }
+    void came_read(Peer& peer, size_t length, bool at_once) {
+        if (peer.in_memory) shm_.came_read(memory_peer(peer), length, at_once);
+    }
     uint64_t grant_epoch() const { return shares_ ? shm_.grant_epoch() : 0; }
     void revoke_grants() {
         if (shares_) shm_.revoke_grants();

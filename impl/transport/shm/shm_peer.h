@@ -60,6 +60,7 @@ struct alignas(64) ShmPeer : PeerBase {
     pid_t process = 0;         // that fills the ring we read, and may be read; 0: none
     uint64_t instance_at = 0;  // where its instance id lies in that process, as it says
     shm::PullChoice choice;
+    shm::PullChoice reads;  // of those that this side makes: at once, for the kernel's way, or by asking
     ShmSharing shared;
     shm::LongOutbound long_out;
     shm::LongInbound long_in;

@@ -29,6 +29,7 @@ void ShmTransport::poll_introductions() {
         }
         peer->process = met.process;
         peer->choice.allow();
+        peer->reads.allow();
         tell_choice(*peer);
     }
     // The next progress comes back for the rest.
@@ -69,6 +70,7 @@ void ShmTransport::forbid_pulls(Peer& peer, int error) {
             fi_strerror(-error));
     peer.process = 0;
     peer.choice.forbid();
+    peer.reads.forbid();
     tell_choice(peer);
 }
 
@@ -92,10 +94,27 @@ uint64_t switches() {
 
 void ShmTransport::finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved) {
     if (!peer.choice.counts(length)) return;
-    const uint64_t others = peer.choice.counts_switches() ? switches() : shm::PullChoice::kUnknown;
-    peer.choice.finished(way, length, moved, {static_cast<uint64_t>(monotonic_nanoseconds()), others});
+    peer.choice.finished(way, length, moved, now(peer.choice));
     peer.in.measured = peer.in.position;
     tell_choice(peer);
+}
+
+shm::PullChoice::Moment ShmTransport::now(const shm::PullChoice& choice) {
+    return {.nanoseconds = static_cast<uint64_t>(monotonic_nanoseconds()),
+            .switches = choice.counts_switches() ? switches() : shm::PullChoice::kUnknown};
+}
+
+// What asking costs is measured once it is known how what was asked for comes the fastest.
+void ShmTransport::came_read(Peer& peer, size_t length, bool at_once) {
+    if (!keeps_grants(peer, length)) return;
+    if (at_once) {
+        peer.choice.interrupt();
+    } else if (!peer.choice.is_settled(length)) {
+        return peer.reads.interrupt();
+    }
+    if (!peer.reads.counts(length)) return;
+    const auto way = at_once ? shm::PullChoice::Way::Kernel : shm::PullChoice::Way::Ring;
+    peer.reads.finished(way, length, length, now(peer.reads));
 }
 
 }  // namespace selvage::impl

@@ -33,6 +33,8 @@ public:
     static constexpr size_t kEagerMax = kFrameMax;
     static constexpr bool kPulls = true;
     static constexpr size_t kPullMin = shm::kPullMin;
+    // Longer reads are not made within the call that posts them: nothing else would be done meanwhile.
+    static constexpr size_t kAtOnceMost = 256 * 1024;
     static constexpr bool kNativeRma = false;
     // A frame that was sent lies in the receiver's region and outlives its sender.
     static constexpr bool kDelivers = true;
@@ -99,6 +101,14 @@ public:
     void came_in_parts(Peer& peer, size_t length);
     void came_pulled(Peer& peer, size_t length);
     int pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
+
+    bool keeps_grants(const Peer& peer, size_t length) const {
+        return length >= shm::kPullMin && length <= kAtOnceMost && can_pull(peer);
+    }
+    bool reads_at_once(const Peer& peer, size_t length) const {
+        return shm::says_pull(peer.reads.word(), length) && keeps_grants(peer, length);
+    }
+    void came_read(Peer& peer, size_t length, bool at_once);
 
     // Grants of this side's memory, and of the peer's (engine/engine_pull.h). The owner of the memory counts before the
     // memory is used for anything else; who pulls looks behind the last byte that it has read: it sees the count, or
@@ -180,6 +190,7 @@ private:
     static int pull_alone(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
     static void forbid_pulls(Peer& peer, int error);
     static void finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved);
+    static shm::PullChoice::Moment now(const shm::PullChoice& choice);
 
     // shm_shared_pull.cc; the sender's end in shm_datapath.h
     int pull_shared(Peer& peer, const shm::SharedPull& pull);

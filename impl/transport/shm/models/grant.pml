@@ -2,7 +2,8 @@
  *
  * The target answers a large read with a grant: where the bytes lie, and what the counter `revocations` in its region's
  * header was. The reader copies them (process_vm_readv), then loads the counter. If it is another by then, the bytes
- * are thrown away, and the reader asks for them in segments, which the target refuses.
+ * are thrown away, and the reader asks for them in segments, which the target refuses. A grant that stands
+ * (engine/read_grants.h) is used again in the same way, without asking; the reader's second turn is that.
  *
  *     here              in the code
  *     REMOVED           the memory region has left the domain's table; under the domain's lock, table_lock
@@ -94,10 +95,12 @@ active proctype closer() {
 
 active proctype reader() {
     byte at, now, bytes, more;
+    bool again;
 
 end:
     ram[GRANT] == 1;
     load(READER, GRANTED_AT, at);
+read_it:
 #ifdef COUNTER_BEFORE_COPY
     load(READER, REVOCATIONS, now);
 #endif
@@ -107,7 +110,12 @@ end:
     load(READER, REVOCATIONS, now);
 #endif
     if
-    :: now == at -> assert(bytes == OLD && more == OLD)
+    :: now == at ->
+        assert(bytes == OLD && more == OLD);
+        if
+        :: !again -> again = true; goto read_it
+        :: else -> skip
+        fi
     :: else -> skip  /* once more, in segments */
     fi
 }
