@@ -81,6 +81,7 @@ int Collectives::enter(Group& group, bool meets) {
     // The number of a place is another one for each group that has it.
     group.descriptor.fi_addr = kGroupAddress | (++serial_ * kGroupsMost + static_cast<size_t>(place - groups_));
     group.owner = this;
+    group.shares = meets;
     for (const EarlyAbort& abort : early_) {
         if (abort.id == group.id && group.find_source(abort.source) < group.size) {
             fail(group, abort.sequence, abort.error);
@@ -102,6 +103,7 @@ int Collectives::leave(Group& group) {
         group.operations.remove(first);
         operations_.give(*first);
     }
+    if (group.shares) end_sharing(group);
     operations_.forget_last(group);
     if (group.queued) ready_.remove(&group);
     *std::find(groups_, groups_ + places_, &group) = nullptr;
@@ -161,7 +163,15 @@ void Collectives::run(Group& group) {
         again |= group.announce;
     }
     group.running = false;
-    if (again) advance_soon(group);
+    if (again) return advance_soon(group);
+    if (group.shares && !group.announce && !(group.operations.first() && is_join(*group.operations.first())))
+        [[unlikely]]
+        end_sharing(group);
+}
+
+void Collectives::end_sharing(Group& group) {
+    group.shares = false;
+    if (messages_.join_is_over()) group.eq->end_join(group.drive);
 }
 
 bool Collectives::advance() {

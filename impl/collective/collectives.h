@@ -110,6 +110,7 @@ private:
     void fail(Group& group, uint32_t from, int error);
     void give_up(CollectiveOperation& operation);
     void notify_others(Group& group);
+    void end_sharing(Group& group);
     void finish(CollectiveOperation& operation);
 
     Endpoint& endpoint_;

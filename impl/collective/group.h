@@ -10,14 +10,13 @@
 #include "impl/collective/member_messages.h"
 #include "impl/collective/reduce.h"
 #include "impl/collective/schedule.h"
+#include "impl/events/eq.h"
 
 namespace selvage::impl {
 
 struct AvSet;
 class Collectives;
 struct Endpoint;
-struct Event;
-struct EventQueue;
 struct Group;
 
 // Operations of a group run one after another, in the order of posting, which is the same at all members.
@@ -91,7 +90,8 @@ struct Group {
     Group* next = nullptr;  // that have something to do
     Group* previous = nullptr;
     Endpoint* endpoint = nullptr;  // holds a use of it
-    EventQueue* eq = nullptr;      // makes progress on the endpoint; the endpoint or its domain holds it
+    EventQueue* eq = nullptr;      // makes progress on the endpoint for the join; the endpoint or its domain holds it
+    JoinDrive drive;
     Collectives* owner = nullptr;
     uint64_t id = 0;
     uint64_t digest = 0;               // of the members
@@ -106,6 +106,7 @@ struct Group {
     bool queued = false;    // in the list of those that have something to do
     bool running = false;   // an operation is being moved
     bool announce = false;  // the failure is still to be sent to some of the others
+    bool shares = false;    // the endpoint's path, for the join
     // From this operation on all fail.
     int error = 0;
     uint32_t failed_from = 0;

@@ -28,7 +28,7 @@ int close_group(fid* descriptor) {
         const int error = path.collectives()->leave(*group);
         if (error) return error;
     }
-    group->eq->detach(&path, group->endpoint->domain);
+    group->eq->detach_join(group->drive);
     group->endpoint->uses.release();
     destroy(group);
     return 0;
@@ -39,24 +39,35 @@ constexpr fi_ops kGroupOps = make_fid_ops(close_group);
 int prepare(Group& group, Endpoint& endpoint, AvSet& set, void* context) {
     init_fid(group.descriptor.fid, FI_CLASS_MC, context, kGroupOps);
     group.endpoint = &endpoint;
+    group.drive.path = endpoint.path;
+    group.drive.domain = endpoint.domain;
     group.joined_event = make_completion(FI_JOIN_COMPLETE, &group.descriptor.fid, context, 0);
     group.refused_event = make_error(&group.descriptor.fid, context, 0, FI_EIO);
     if (!group.joined_event || !group.refused_event) return -FI_ENOMEM;
     return group.take_members(set, endpoint);
 }
 
-// The members meet, unless the application says that it has seen to that.
-int enter(Group& group, DataPath& path, const AvSet& set, fi_addr_t address) {
+// The application has seen to it that the members meet.
+int enter_managed(Group& group, DataPath& path) {
     PathGuard guard(path);
-    Collectives& collectives = *path.collectives();
-    const bool managed = address == FI_ADDR_NOTAVAIL;
-    if (!managed && address != set.address && !collectives.knows(address)) return -FI_EINVAL;
-    const int error = collectives.enter(group, !managed);
-    if (error || !managed) return error;
+    const int error = path.collectives()->enter(group, false);
+    if (error) return error;
     group.joined = true;
     group.eq->push(group.joined_event);
     group.joined_event = nullptr;
     return 0;
+}
+
+// The members meet, by the progress that the endpoint's own threads make, and who reads the event queue.
+int meet(Group& group, DataPath& path, const AvSet& set, fi_addr_t address) {
+    path.share();
+    int error = group.eq->attach_join(group.drive);
+    PathGuard guard(path);
+    Collectives& collectives = *path.collectives();
+    if (!error && address != set.address && !collectives.knows(address)) error = -FI_EINVAL;
+    if (!error) error = collectives.enter(group, true);
+    if (error) path.unshare();
+    return error;
 }
 
 }  // namespace
@@ -78,11 +89,14 @@ int join_collective(Endpoint& endpoint, const void* address, uint64_t flags, fid
     auto* group = create<Group>();
     if (!group) return -FI_ENOMEM;
     group->eq = eq;
+    DataPath& path = *endpoint.path;
     int error = prepare(*group, endpoint, set, context);
-    const bool attached = !error && !(error = eq->attach(endpoint.path, endpoint.domain));
-    if (!error) error = enter(*group, *endpoint.path, set, request.coll_addr);
+    if (!error) {
+        error = request.coll_addr == FI_ADDR_NOTAVAIL ? enter_managed(*group, path)
+                                                      : meet(*group, path, set, request.coll_addr);
+    }
     if (error) {
-        if (attached) eq->detach(endpoint.path, endpoint.domain);
+        eq->detach_join(group->drive);
         destroy(group);
         return error;
     }

@@ -92,6 +92,9 @@ public:
     // 0, -FI_EAGAIN for later, or another negative errno: from here the member does not learn of it.
     virtual int send_abort(const MemberAddress& member, uint64_t group, uint32_t sequence, int error) = 0;
 
+    // A join is over, and nothing is left to be said of it (DataPath::unshare). False: who reads the event queue goes
+    // on to make progress.
+    virtual bool join_is_over() = 0;
     // There is something to do: the next progress calls Collectives::advance().
     virtual void request_advance() = 0;
     // The completion of a collective operation for the application. `flags` with FI_COMPLETION: an entry.

@@ -105,7 +105,8 @@ int bind_counter(MemoryRegion* region, Counter* counter, uint64_t flags) {
     if (counter->domain != &domain) return -FI_EDOMAIN;
     Use use(counter->uses);
     if (!use) return -FI_EINVAL;
-    counter->serialised = false;  // who writes to the region may do so by an endpoint that an event queue drives
+    // Who writes to the region may do so by an endpoint that an event queue drives.
+    if (domain.serialised()) counter->share();
     int error = makes_progress(domain) ? domain.region_counters.add_counter(counter) : 0;
     if (error) return error;
     error = set_counter(region, counter);

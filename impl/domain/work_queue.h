@@ -9,8 +9,9 @@
 //
 // Whoever moves a counter makes work due, whatever it has locked. run() starts what is due, with nothing locked but
 // lists of what makes progress: who makes progress on a data path of the domain calls it, who changes a counter by
-// fi_cntr_add and its kin, and who queues work. One thread at a time does, so the order is kept, and counters that move
-// counters are a loop and no recursion. Short sends that are posted one after another, with one threshold, are one
+// fi_cntr_add and its kin, and who queues work; who reads an event queue calls it in vain, as it may hold no lock of an
+// endpoint that has none (events/event_reading.h). One thread at a time does, so the order is kept, and counters that
+// move counters are a loop and no recursion. Short sends that are posted one after another, with one threshold, are one
 // piece of work until they are started (open_). Short sends of one counter to one endpoint that are due one after
 // another are started together. What an endpoint answers with -FI_EAGAIN stays due, and so does what comes after it for
 // the same side of that endpoint; whoever makes progress tries again.
@@ -97,6 +98,7 @@ public:
 
 private:
     int prepare(const LongWork& work);
+    int share_path(Endpoint& endpoint);
     void admit(Work& work);
     void enqueue(Work& work, CounterWork& waiting);
     void fill(Work& work, const ShortKey& key, CounterWork& waiting);

@@ -48,6 +48,18 @@ public:
         return 0;
     }
 
+    // Sharing: threads use the path that the application does not serialise with its own. share() is called by a thread
+    // of the application's, without the lock, before any of these comes, and unshare() with the lock, when one will
+    // come no more. Counted. In a domain that is serialised, locks are taken from the first share() until the
+    // application's next progress after the last unshare(): by the path, its queues and counters. Elsewhere they always
+    // are, and these do nothing.
+    //
+    // Shared for joins, in which who reads an event queue makes progress, until they are over (collective/), and for
+    // good where work waits for counters with FI_THREAD_COMPLETION, since who uses another queue may start it
+    // (trigger/).
+    virtual void share() {}
+    virtual void unshare() {}
+
 protected:
     ~DataPath() = default;
 };
@@ -55,8 +67,12 @@ protected:
 // Whether reading an event queue makes progress on the endpoint for as long as there is a connection. Such an endpoint
 // has locks whatever the domain's threading level is, and so have its queues and counters: that level is about the data
 // transfer interfaces and the domain's objects, and an event queue belongs to the fabric and may be read by any thread
-// (fi_domain(3), "Control interfaces are always considered thread safe"). For endpoints in groups, on which it makes
-// progress, too, see impl/README.md: with locks a broadcast of 8 bytes takes 1.4 to 1.8 times as long.
+// (fi_domain(3), "Control interfaces are always considered thread safe"). Endpoints on which it makes progress for a
+// join are shared until that is over: with locks for good, a broadcast of 8 bytes takes 1.4 to 1.8 times as long.
 bool is_driven_by_events(const Endpoint& endpoint);  // ep_bind.cc
+
+// Whether work for the endpoint has to share its path (DataPath): with FI_THREAD_COMPLETION threads that use other
+// queues, and that the application does not serialise with those of this endpoint, may start it.
+bool is_shared_by_work(const Endpoint& endpoint);  // ep_bind.cc
 
 }  // namespace selvage::impl

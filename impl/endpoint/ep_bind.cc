@@ -59,7 +59,7 @@ int bind_cq(Endpoint* endpoint, CompletionQueue* cq, uint64_t flags) {
     const bool receive = flags & FI_RECV;
     if ((transmit && endpoint->tx_cq) || (receive && endpoint->rx_cq)) return -FI_EINVAL;
     int error = check_sharing(*endpoint, *cq);
-    if (is_driven_by_events(*endpoint)) cq->serialised = false;
+    if (is_driven_by_events(*endpoint) && endpoint->domain->serialised()) cq->share();
     if (!error && transmit) error = put(&endpoint->tx_cq, cq);
     if (!error && receive) error = put(&endpoint->rx_cq, cq);
     if (error) return error;
@@ -83,7 +83,7 @@ constexpr SlotFlag kSlotFlags[] = {
 
 // Takes a use of the counter for one kind of operation, and on an enabled endpoint lets it count from now on.
 int put_counter(Endpoint* endpoint, CounterSlot slot, Counter* counter) {
-    if (is_driven_by_events(*endpoint)) counter->serialised = false;
+    if (is_driven_by_events(*endpoint) && endpoint->domain->serialised()) counter->share();
     const int error = put(&endpoint->counters[slot], counter);
     if (error || !endpoint->path) return error;
     const int detached = counter->attach(endpoint->path);
@@ -183,6 +183,10 @@ void stop_path(Endpoint* endpoint) {
 
 bool is_driven_by_events(const Endpoint& endpoint) { return endpoint.connected_type(); }
 
+bool is_shared_by_work(const Endpoint& endpoint) {
+    return endpoint.domain->serialised() && endpoint.domain->attr.threading == FI_THREAD_COMPLETION;
+}
+
 int bind_endpoint(fid* descriptor, fid* other, uint64_t flags) {
     auto* endpoint = object_of<Endpoint>(descriptor);
     if (!other || endpoint->base != endpoint) return -FI_EINVAL;
@@ -247,7 +251,10 @@ int enable_endpoint(Endpoint* endpoint) {
     endpoint->settle_flags();
     int error = provider.start ? provider.start(*endpoint) : 0;
     if (!error && endpoint->path && duties().on_calls()) error = put_checks_before(*endpoint);
-    if (!error && endpoint->path) error = endpoint->domain->region_counters.add_path(endpoint->path);
+    // Whom only its own threads may move until there is work for it, is known to other counters from then on.
+    if (!error && endpoint->path && !is_shared_by_work(*endpoint)) {
+        error = endpoint->domain->region_counters.add_path(endpoint->path);
+    }
     if (error) {
         stop_path(endpoint);
         return error;

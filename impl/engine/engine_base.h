@@ -60,10 +60,18 @@ public:
         }
     }
     void lock() final {
-        if constexpr (Locked) context_->lock.lock();
+        if constexpr (Locked) {
+            context_->lock.lock();
+        } else if (shared_) [[unlikely]] {
+            context_->lock.lock();
+        }
     }
     void unlock() final {
-        if constexpr (Locked) context_->lock.unlock();
+        if constexpr (Locked) {
+            context_->lock.unlock();
+        } else if (shared_) [[unlikely]] {
+            context_->lock.unlock();
+        }
     }
     size_t inject_max() const { return options_.inject_max; }
     // fi_mr_desc is the application's business to give.
@@ -84,7 +92,8 @@ protected:
         EngineBase& engine_;
     };
 
-    // The transport has a way for the shortest messages, and the queue is this thread's alone: nothing is locked.
+    // The transport has a way for the shortest messages, and, unless the path is shared, the queue is this thread's
+    // alone: nothing is locked.
     static constexpr bool kInlines = !Locked && SendsInline<T>;
     // Sent at once, from the application's memory, which is then free again.
     static constexpr size_t kAtOnceMax = T::kCopied < T::kEagerMax ? T::kCopied : T::kEagerMax;
@@ -139,6 +148,12 @@ protected:
     PeerTable<Peer> peers_;
     EngineOptions options_;
     List<PeerState> states_;
+
+    // See DataPath::share(). Read and written by the threads that the application serialises, and by others as long as
+    // they share.
+    bool shared_ = false;
+    bool for_joins_ = false;  // who reads an event queue makes progress for joins alone; the same for ever
+    size_t sharers_ = 0;      // protected by the lock
 };
 
 }  // namespace selvage::impl

@@ -199,6 +199,10 @@ private:
         return unreachable;
     }
 
+    bool join_is_over() final {
+        this->unshare();
+        return this->for_joins_;
+    }
     void request_advance() final { set_due(); }
     bool may_report(uint64_t flags) final { return Base::may_complete(flags); }
     void report_collective(void* context, uint64_t flags, int error) final {

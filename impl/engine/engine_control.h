@@ -12,6 +12,7 @@
 #include "impl/domain/mr.h"
 #include "impl/engine/engine_arrivals.h"
 #include "impl/engine/shared_receiver.h"
+#include "impl/events/event_reading.h"
 
 namespace selvage::impl {
 
@@ -22,8 +23,9 @@ class Engine final : public EngineArrivals<T, Locked>, private RegionUser {
     using typename Base::Peer;
     // From EngineBase and Receiver.
     using Base::av_, Base::cancel_receive, Base::close_receiver, Base::context_, Base::endpoint_, Base::finish_receive,
-        Base::forget_peer, Base::generation_word_, Base::open_receiver, Base::options_, Base::peer_of, Base::peers_,
-        Base::reports, Base::reset_window, Base::state_in, Base::states_, Base::transport_;
+        Base::for_joins_, Base::forget_peer, Base::generation_word_, Base::open_receiver, Base::options_, Base::peer_of,
+        Base::peers_, Base::reports, Base::reset_window, Base::shared_, Base::sharers_, Base::state_in, Base::states_,
+        Base::transport_;
     // From EngineCounting.
     using Base::close_stat, Base::count_answered, Base::count_loss, Base::log_stat, Base::name_stat, Base::open_stat;
     // From EngineResponder.
@@ -67,6 +69,7 @@ public:
         context->lock.lock();
         open_receiver(endpoint, context);
         context->lock.unlock();
+        for_joins_ = endpoint.domain->serialised() && !options_.connected;
         endpoint.domain->region_users.add(*this);
         return 0;
     }
@@ -74,26 +77,52 @@ public:
     int attach() { return reports.attach(*endpoint_, this); }
 
     void progress() override {
+        if (EventReading::is_active()) [[unlikely]]
+            return progress_for_events();
         if constexpr (Locked) {
-            if (!context_->lock.try_lock()) return;
+            progress_locked();
+        } else {
+            if (shared_) [[unlikely]]
+                return progress_locked();
+            make_progress();
         }
-        transport_.progress(*this);
-        if (unread_.units()) [[unlikely]]
-            return_units();
-        if (due_) [[unlikely]]
-            do_due();
-        if constexpr (Locked) context_->lock.unlock();
     }
 
     bool arm() override {
-        Guard guard(*this);
-        return working_.empty() && !has_collective_work() && transport_.arm();
+        if (!EventReading::is_active()) {
+            Guard guard(*this);
+            return has_nothing_to_do();
+        }
+        context_->lock.lock();
+        const bool armed = (for_joins_ && !sharers_) || has_nothing_to_do();
+        context_->lock.unlock();
+        return armed;
     }
 
     // Two queues may ask at once, and the transport may make the descriptor only now.
     int wait_descriptor() const override {
-        Guard guard(const_cast<Engine&>(*this));
-        return transport_.wait_descriptor();
+        if (!EventReading::is_active()) {
+            Guard guard(const_cast<Engine&>(*this));
+            return transport_.wait_descriptor();
+        }
+        context_->lock.lock();
+        const int descriptor = for_joins_ && !sharers_ ? Progressive::kNoDescriptor : transport_.wait_descriptor();
+        context_->lock.unlock();
+        return descriptor;
+    }
+
+    void share() override {
+        if (!for_joins_) return;
+        if (!shared_) {
+            reports.share();
+            options_.domain_locked = true;
+            shared_ = true;
+        }
+        Guard guard(*this);
+        ++sharers_;
+    }
+    void unshare() override {
+        if (for_joins_) --sharers_;
     }
 
     int cancel(void* context) override {
@@ -112,7 +141,10 @@ public:
 
     void set_counter(CounterSlot slot, Counter* counter) override {
         Guard guard(*this);
-        reports.counters[slot] = counter;
+        Counter*& bound = reports.counters[slot];
+        if (shared_ && bound) bound->unshare();
+        bound = counter;
+        if (shared_ && bound) bound->share();
     }
 
     size_t transmit_left() override {
@@ -132,6 +164,7 @@ public:
 
     void close_unattached() {
         endpoint_->domain->region_users.remove(*this);
+        if (shared_) reports.unshare();
         // Receives of a shared context are posted by threads that know nothing of this endpoint's end.
         context_->lock.lock();
         transport_.close();
@@ -178,6 +211,40 @@ public:
     }
 
 private:
+    // With the lock, if there is one.
+    [[gnu::always_inline]] void make_progress() {
+        transport_.progress(*this);
+        if (unread_.units()) [[unlikely]]
+            return_units();
+        if (due_) [[unlikely]]
+            do_due();
+    }
+    bool has_nothing_to_do() { return working_.empty() && !has_collective_work() && transport_.arm(); }
+
+    // Called by the threads that the application serialises, where it does: while nobody shares, no other is inside.
+    void progress_locked() {
+        if (!context_->lock.try_lock()) return;
+        make_progress();
+        if (shared_ && !sharers_) [[unlikely]]
+            end_sharing();
+        context_->lock.unlock();
+    }
+    void end_sharing() {
+        shared_ = false;
+        options_.domain_locked = endpoint_->domain->attr.threading != FI_THREAD_DOMAIN;
+        reports.unshare();
+    }
+    // Called by who reads an event queue. Who sleeps in a read of the endpoint's queues and counters has armed a
+    // transport that is not armed any more, and arms it again: when all joins are over, this thread must not.
+    [[gnu::noinline]] void progress_for_events() {
+        if (!context_->lock.try_lock()) return;
+        const bool moves = !for_joins_ || sharers_;
+        if (moves) make_progress();
+        const bool ended = moves && for_joins_ && !sharers_;
+        if (ended) reports.wake_waiters();
+        context_->lock.unlock();
+    }
+
     [[gnu::noinline]] void do_due() {
         work();
         if (advance_collectives()) set_due();

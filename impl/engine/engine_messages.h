@@ -49,9 +49,8 @@ public:
         if constexpr (kInlines) {
             if (size <= T::kInlineMax && (flags & (kUnusual | FI_COMPLETION)) == FI_COMPLETION) [[likely]] {
                 CompletionQueue& queue = *reports.transmit;
-                Peer* peer = known_peer(to);
-                if (peer && peer->may_send(1) && queue.ring.size() < queue.size && transport_.takes_inline(*peer))
-                    [[likely]] {
+                Peer* peer = queue.ring.size() < queue.at_hand ? known_peer(to) : nullptr;
+                if (peer && peer->may_send(1) && transport_.takes_inline(*peer)) [[likely]] {
                     const uint64_t first =
                         size | uint64_t{static_cast<uint8_t>(Op)} << 32 | uint64_t{frame_flags} << 40;
                     transport_.send_inline(*peer, first, tag, data, 0, bytes, size);
@@ -223,7 +222,7 @@ private:
         const uint8_t frame_flags = flags & FI_REMOTE_CQ_DATA ? kFrameHasData : 0;
         for (const ShortSend* send = &work.send; send; send = send->next) {
             if constexpr (kInlines) {
-                if (send->next) send = start_inline<Op>(send, frame_flags, flags, started);
+                if (send->next && reports.transmit->at_hand) send = start_inline<Op>(send, frame_flags, flags, started);
                 if (!send) break;
             }
             const ssize_t result = start_send<Op>(*send, frame_flags, flags);
@@ -246,7 +245,7 @@ private:
         const size_t before = *started;
         for (; send && send->to == to && send->size <= T::kInlineMax && !by_region(send->size, send->region);
              send = send->next) {
-            if (!peer->may_send(1) || queue.ring.size() >= queue.size || !transport_.takes_inline(*peer)) break;
+            if (!peer->may_send(1) || queue.ring.size() >= queue.at_hand || !transport_.takes_inline(*peer)) break;
             transport_.send_inline(*peer, send->size | kind, send->tag, frame_flags ? send->data : 0, 0, send->bytes,
                                    send->size);
             push_sent<Op>(queue, send->context);

@@ -90,6 +90,18 @@ struct Reports {
         unreserve(endpoint);
     }
 
+    // Of an endpoint that threads share from now on, or no more (DataPath::share).
+    void share() {
+        visit([](auto& queue) { queue.share(); });
+    }
+    void unshare() {
+        visit([](auto& queue) { queue.unshare(); });
+    }
+    // Spurious, to those who sleep.
+    void wake_waiters() {
+        visit([](auto& queue) { queue.wait.signal(); });
+    }
+
 private:
     template <typename Visit>
     void visit(Visit each) {

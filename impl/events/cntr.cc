@@ -150,6 +150,8 @@ int domain_open_counter(fid_domain* descriptor, fi_cntr_attr* attr, fid_cntr** r
     counter->domain = domain;
     counter->serialised = domain->serialised();
     prepare(*domain, counter->progress);
+    // Work of any endpoint may name it, and attaches that endpoint's path (domain/work_queue.h).
+    if (domain->attr.threading == FI_THREAD_COMPLETION) counter->progress.set_serialised(false);
     const int error = counter->wait.open(requested.wait_obj, requested.wait_set, domain->fabric, &counter->member);
     if (error) {
         destroy(counter);

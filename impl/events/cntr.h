@@ -34,6 +34,7 @@ struct Counter {
     ProgressList progress{wait};
     IdleReads idle;  // reads that show what the last one did
     bool serialised = false;
+    uint32_t sharers = 0;
     // From the first work that names the counter to its closing (trigger/). While work waits for the counter, its
     // signals are wanted for that.
     std::atomic<CounterWork*> work{nullptr};
@@ -44,6 +45,14 @@ struct Counter {
     void count_errors(uint64_t failures) { add(errors, failures); }
     int attach(Progressive* path);
     void detach(Progressive* path);
+    // As those of a completion queue (cq.h).
+    void share() {
+        ++sharers;
+        serialised = false;
+    }
+    void unshare() {
+        if (!--sharers) serialised = true;
+    }
 
     // For the application's calls. Sequentially consistent where there are other threads, even if the domain is
     // serialised: one of them may sleep in a wait.

@@ -76,6 +76,7 @@ int domain_open_cq(fid_domain* descriptor, fi_cq_attr* attr, fid_cq** result, vo
     cq->condition = requested.wait_cond;
     cq->domain = domain;
     cq->serialised = domain->serialised();
+    cq->at_hand = cq->serialised ? cq->size : 0;
     prepare(*domain, cq->progress);
     error = cq->ring.grow_to(cq->size) ? 0 : -FI_ENOMEM;
     if (!error) error = cq->wait.open(requested.wait_obj, requested.wait_set, domain->fabric, &cq->member);

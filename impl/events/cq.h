@@ -68,7 +68,21 @@ struct CompletionQueue {
     void unlock() {
         if (!serialised) ring_lock.unlock();
     }
+    // From now on, or no more, threads write here that the application does not serialise with those that read. Called
+    // by the latter, in a domain that is serialised; counted.
+    void share() {
+        ++sharers;
+        serialised = false;
+        at_hand = 0;
+    }
+    void unshare() {
+        if (--sharers) return;
+        serialised = true;
+        at_hand = size;
+    }
     bool serialised = false;
+    uint32_t sharers = 0;
+    size_t at_hand = 0;  // `size`, or 0 where the ring is locked: below it, who has a data path alone pushes by itself
     SpinLock ring_lock;  // protects the ring
     CompletionRing ring;
     std::atomic<uint32_t> reads{0};  // since the last one that made progress

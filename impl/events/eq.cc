@@ -7,6 +7,8 @@
 
 #include "impl/catalog/info_memory.h"
 #include "impl/events/cq_errors.h"
+#include "impl/events/event_reading.h"
+#include "impl/events/wait_members.h"
 #include "impl/fabric/domain_core.h"
 #include "impl/fabric/fabric.h"
 #include "impl/progress/wait_block.h"
@@ -115,6 +117,59 @@ void EventQueue::detach(Progressive* object, DomainCore* domain) {
     progress.detach(object);
 }
 
+int EventQueue::attach_join(JoinDrive& drive) {
+    LockGuard guard(joins_lock);
+    const int error = attach(drive.path, drive.domain);
+    if (error) return error;
+    drive.next = joins;
+    joins = &drive;
+    return 0;
+}
+
+void EventQueue::detach_join(JoinDrive& drive) {
+    LockGuard guard(joins_lock);
+    JoinDrive** link = &joins;
+    while (*link && *link != &drive) link = &(*link)->next;
+    if (!*link) return;
+    *link = drive.next;
+    detach(drive.path, drive.domain);
+}
+
+void EventQueue::end_join(JoinDrive& drive) {
+    LockGuard guard(lock);
+    drive.over = true;
+    joins_over.store(true, std::memory_order_relaxed);
+}
+
+void EventQueue::drop_ended_joins() {
+    if (!joins_over.load(std::memory_order_relaxed)) return;
+    LockGuard guard(joins_lock);
+    JoinDrive* ended = nullptr;
+    {
+        LockGuard flags(lock);
+        joins_over.store(false, std::memory_order_relaxed);
+        for (JoinDrive** link = &joins; *link;) {
+            JoinDrive* const drive = *link;
+            if (!drive->over) {
+                link = &drive->next;
+                continue;
+            }
+            *link = drive->next;
+            drive->next = ended;
+            ended = drive;
+        }
+    }
+    for (; ended; ended = ended->next) detach(ended->path, ended->domain);
+}
+
+namespace {
+
+bool is_pending(void* object) { return static_cast<EventQueue*>(object)->pending(); }
+
+}  // namespace
+
+bool is_event_queue(const WaitMember& member) { return member.pending == is_pending; }
+
 namespace {
 
 bool is_connection_event(uint32_t type) { return type == FI_CONNREQ || type == FI_CONNECTED || type == FI_SHUTDOWN; }
@@ -150,7 +205,9 @@ ssize_t read_eq(fid_eq* descriptor, uint32_t* type, void* buffer, size_t length,
     auto* eq = EventQueue::of(descriptor);
     const int invalid = check_read(type, buffer, length, flags);
     if (invalid) return invalid;
+    EventReading reading;
     eq->progress.advance();
+    eq->drop_ended_joins();
     return take_event(eq, type, buffer, length, flags);
 }
 
@@ -223,8 +280,14 @@ ssize_t sread_eq(fid_eq* descriptor, uint32_t* type, void* buffer, size_t length
     const int invalid = check_read(type, buffer, length, flags);
     if (invalid) return invalid;
     const Deadline deadline(timeout);
+    EventReading reading;
+    // The descriptor of a path that is driven no more would wake who sleeps again and again.
+    const auto ready = [eq] {
+        eq->drop_ended_joins();
+        return eq->pending();
+    };
     for (;;) {
-        const auto woken = block(eq->wait, eq->progress, deadline, [eq] { return eq->pending(); });
+        const auto woken = block(eq->wait, eq->progress, deadline, ready);
         const ssize_t result = take_event(eq, type, buffer, length, flags);
         if (result != -FI_EAGAIN || woken != Blocked::Ready) return result;
     }
@@ -273,7 +336,7 @@ int fabric_open_eq(fid_fabric* descriptor, fi_eq_attr* attr, fid_eq** result, vo
     auto* eq = create<EventQueue>();
     if (!eq) return -FI_ENOMEM;
     eq->member.object = eq;
-    eq->member.pending = [](void* object) { return static_cast<EventQueue*>(object)->pending(); };
+    eq->member.pending = is_pending;
     eq->member.progress = &eq->progress;
     const int error = eq->wait.open(requested.wait_obj, requested.wait_set, fabric, &eq->member);
     if (error) {

@@ -27,6 +27,14 @@ struct Event {
     static Event* allocate(uint32_t type, size_t size);
 };
 
+// A data path on which an event queue makes progress for a join, until that is over (collective/join.cc).
+struct JoinDrive {
+    JoinDrive* next = nullptr;
+    Progressive* path = nullptr;
+    DomainCore* domain = nullptr;
+    bool over = false;  // protected by the queue's lock
+};
+
 struct EventQueue {
     fid_eq descriptor{};
     UseCount uses;
@@ -44,6 +52,10 @@ struct EventQueue {
     Event* read_error = nullptr;  // the one read last: its data is the reader's until the next read
     bool overrun = false;
 
+    std::atomic<bool> joins_over{false};  // of some in `joins`; stored with the lock, and read without it for a guess
+    Mutex joins_lock;                     // before those of `progress` and of the queue; protects what follows
+    JoinDrive* joins = nullptr;           // that are attached
+
     // Takes ownership. Dropped when the queue is overrun.
     void push(Event* event);
     // An event could not be reported. What is in the queue stays readable; after it every read tells of the overrun.
@@ -53,6 +65,12 @@ struct EventQueue {
     // held; after detach no thread is inside the object on behalf of this queue or that thread.
     int attach(Progressive* object, DomainCore* domain = nullptr);
     void detach(Progressive* object, DomainCore* domain = nullptr);
+    // The same for a join. end_join() may be called by any thread, whatever it holds of a data path: who reads the
+    // queue next, or waits for it, detaches the path. To detach what is not attached any more does nothing.
+    int attach_join(JoinDrive& drive);
+    void detach_join(JoinDrive& drive);
+    void end_join(JoinDrive& drive);
+    void drop_ended_joins();
     bool pending();
     ~EventQueue();
 

@@ -2,6 +2,8 @@
 #include "impl/events/cntr.h"
 #include "impl/events/cq.h"
 #include "impl/events/eq.h"
+#include "impl/events/event_reading.h"
+#include "impl/events/wait_members.h"
 #include "impl/fabric/fabric.h"
 #include "impl/progress/wait.h"
 
@@ -40,14 +42,19 @@ int try_wait(fid* descriptor) {
 
 int try_wait_any(fid* each) {
     switch (each->fclass) {
-        case FI_CLASS_EQ:
+        case FI_CLASS_EQ: {
+            EventReading reading;
+            object_of<EventQueue>(each)->drop_ended_joins();
             return try_wait<EventQueue>(each);
+        }
         case FI_CLASS_CQ:
             return try_wait<CompletionQueue>(each);
         case FI_CLASS_CNTR:
             return try_wait<Counter>(each);
         case FI_CLASS_WAIT: {
             auto* set = object_of<WaitSet>(each);
+            if (!has_event_queues_alone(*set)) return try_wait(set, *set);
+            EventReading reading;
             return try_wait(set, *set);
         }
         default:

@@ -1,4 +1,6 @@
 // fi_wait_open, and what an application does with a wait set.
+#include "impl/events/event_reading.h"
+#include "impl/events/wait_members.h"
 #include "impl/fabric/fabric.h"
 #include "impl/progress/wait.h"
 #include "impl/progress/wait_block.h"
@@ -18,8 +20,7 @@ int control_wait_set(fid* descriptor, int command, void* argument) {
     return object_of<WaitSet>(descriptor)->wait.control(command, argument);
 }
 
-int wait_on_set(fid_wait* descriptor, int timeout) {
-    auto* set = object_of<WaitSet>(descriptor);
+int wait_on(WaitSet* set, int timeout) {
     switch (block(set->wait, *set, Deadline(timeout), [set] { return set->pending(); })) {
         case Blocked::Ready:
             return 0;
@@ -29,6 +30,13 @@ int wait_on_set(fid_wait* descriptor, int timeout) {
             return -FI_EINTR;
     }
     return 0;
+}
+
+int wait_on_set(fid_wait* descriptor, int timeout) {
+    auto* set = object_of<WaitSet>(descriptor);
+    if (!has_event_queues_alone(*set)) return wait_on(set, timeout);
+    EventReading reading;
+    return wait_on(set, timeout);
 }
 
 constexpr fi_ops kFidOps = make_fid_ops(close_wait_set, kMissing<decltype(fi_ops::bind)>, control_wait_set);

@@ -25,6 +25,9 @@ int hold_for_work(Counter& counter) {
     if (!waiting) return -FI_ENOMEM;
     waiting->counter = &counter;
     const int error = attached.add_counter(&counter);
+    // Work of any endpoint may name it, of which not all are serialised with those that count here.
+    if (!error && counter.domain->serialised() && counter.domain->attr.threading == FI_THREAD_COMPLETION)
+        counter.share();
     if (!error && domain_of(counter).work.adopt(counter, *waiting)) return 0;
     if (!error) attached.remove_counter(&counter);  // another thread was first
     destroy(waiting);

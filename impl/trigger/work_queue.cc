@@ -6,6 +6,7 @@
 #include "impl/domain/domain.h"
 #include "impl/endpoint/datapath.h"
 #include "impl/events/cntr.h"
+#include "impl/events/event_reading.h"
 #include "impl/trigger/counter_work.h"
 #include "impl/trigger/transfer.h"
 
@@ -53,11 +54,27 @@ void WorkQueue::mark_paths() {
 }
 
 int WorkQueue::prepare(Endpoint* endpoint, Counter& counter) {
-    const int error = hold_for_work(counter);
+    int error = hold_for_work(counter);
+    if (!error && endpoint && is_shared_by_work(*endpoint)) error = share_path(*endpoint);
     if (error || !endpoint) return error;
     SpinGuard guard(lock_);
     if (!endpoint->work) endpoint->work = create_endpoint_work(*endpoint);
     return endpoint->work ? 0 : -FI_ENOMEM;
+}
+
+// Before its first work: from now on whoever starts that, or reads a counter that work names, may be inside its path.
+int WorkQueue::share_path(Endpoint& endpoint) {
+    {
+        SpinGuard guard(lock_);
+        if (endpoint.work) return 0;
+    }
+    endpoint.path->share();
+    const int error = endpoint.domain->region_counters.add_path(endpoint.path);
+    if (!error) return 0;
+    endpoint.path->lock();
+    endpoint.path->unshare();
+    endpoint.path->unlock();
+    return error;
 }
 
 int WorkQueue::prepare(const LongWork& work) {
@@ -301,6 +318,7 @@ void WorkQueue::start_all() {
 }
 
 void WorkQueue::run() {
+    if (EventReading::is_active()) return;
     SpinGuard guard(lock_);
     start_all();
 }

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "impl/test/library/objects.h"
+#include "impl/test/library/serial_domain.h"
 
 namespace selvage::test {
 namespace {
@@ -38,65 +38,12 @@ TEST(Threads, AskOpenAndCloseAtOnce) {
 
 constexpr uint64_t kValues = 1000;
 
-// An event queue that a thread of its own reads until the end of the scope.
-class EventReader {
-public:
-    explicit EventReader(fid_eq* eq)
-        : thread_([this, eq] {
-              while (!stopped_) {
-                  fi_eq_entry entry;
-                  uint32_t type;
-                  (void)fi_eq_read(eq, &type, &entry, sizeof entry, 0);
-              }
-          }) {}
-    ~EventReader() {
-        stopped_ = true;
-        thread_.join();
-    }
-    EventReader(const EventReader&) = delete;
-    EventReader& operator=(const EventReader&) = delete;
-
-private:
-    std::atomic<bool> stopped_{false};
-    std::thread thread_;
-};
-
-// One of two endpoints of a domain that a single thread uses; its calls are made by that thread.
-struct SerialSide {
-    Opened<fid_eq> eq;
-    Opened<fid_cq> cq;
-    Opened<fid_cntr> received;
-    Opened<fid_ep> ep;
-    uint64_t value = 0;
-
-    void open(fid_fabric* fabric, fid_domain* domain, fi_info* info) {
-        fi_eq_attr eq_attr{};
-        fi_cq_attr cq_attr{};
-        ASSERT_EQ(fi_eq_open(fabric, &eq_attr, eq.out(), nullptr), 0);
-        ASSERT_EQ(fi_cq_open(domain, &cq_attr, cq.out(), nullptr), 0);
-        ASSERT_EQ(fi_cntr_open(domain, nullptr, received.out(), nullptr), 0);
-        ASSERT_EQ(fi_endpoint(domain, info, ep.out(), nullptr), 0);
-        ASSERT_EQ(fi_ep_bind(ep.get(), eq.base(), 0), 0);
-        ASSERT_EQ(fi_ep_bind(ep.get(), cq.base(), FI_TRANSMIT | FI_RECV), 0);
-        ASSERT_EQ(fi_ep_bind(ep.get(), received.base(), FI_RECV), 0);
-    }
-    uint32_t next_event() {
-        alignas(fi_eq_entry) char bytes[sizeof(fi_eq_entry)];
-        uint32_t type = 0;
-        const ssize_t read = fi_eq_read(eq.get(), &type, bytes, sizeof bytes, 0);
-        fi_eq_err_entry error{};
-        if (read == -FI_EAVAIL && fi_eq_readerr(eq.get(), &error, 0) > 0) ADD_FAILURE() << fi_strerror(error.err);
-        return read > 0 ? type : 0;
-    }
-};
-
-// Sends kValues values from the first to the second, with the event queue of both read by others. All calls but those
-// are made by this thread.
-void exchange(SerialSide& from, SerialSide& to, fi_addr_t address) {
-    EventReader here(from.eq.get()), there(to.eq.get());
+// Sends so many values from the first to the second. All calls are made by this thread.
+void exchange_values(SerialSide& from, SerialSide& to, fi_addr_t address, uint64_t values) {
+    const uint64_t before = fi_cntr_read(to.received.get());
     std::array<fi_cq_entry, 8> entries;
     uint64_t sent = 0, received = 0, posted = 0;
-    for (int idle = 0; received < kValues && idle < 20'000'000; ++idle) {
+    for (int idle = 0; received < values && idle < 20'000'000; ++idle) {
         if (posted == received && !fi_recv(to.ep.get(), &to.value, sizeof to.value, nullptr, FI_ADDR_UNSPEC, nullptr))
             ++posted;
         if (sent < posted && !fi_inject(from.ep.get(), &sent, sizeof sent, address)) ++sent;
@@ -108,29 +55,17 @@ void exchange(SerialSide& from, SerialSide& to, fi_addr_t address) {
         ++received;
         idle = 0;
     }
-    EXPECT_EQ(received, kValues);
-    EXPECT_EQ(fi_cntr_read(to.received.get()), kValues);
+    EXPECT_EQ(received, values);
+    EXPECT_EQ(fi_cntr_read(to.received.get()), before + values);
 }
 
-class EventQueueThreads : public testing::TestWithParam<fi_threading> {
-protected:
-    void open(const char* provider, fi_ep_type type, uint64_t caps, const char* node) {
-        InfoPtr hints = make_hints(provider, type);
-        hints->caps = caps;
-        hints->domain_attr->threading = GetParam();
-        hints->domain_attr->control_progress = hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-        Answer answer = getinfo(hints, node, node ? "0" : nullptr, node ? FI_SOURCE : 0);
-        ASSERT_EQ(answer.result, 0);
-        info = std::move(answer.list);
-        ASSERT_EQ(info->domain_attr->threading, GetParam());
-        ASSERT_EQ(fi_fabric(info->fabric_attr, fabric.out(), nullptr), 0);
-        ASSERT_EQ(fi_domain(fabric.get(), info.get(), domain.out(), nullptr), 0);
-    }
+// The same with the event queues of both read by others.
+void exchange(SerialSide& from, SerialSide& to, fi_addr_t address) {
+    EventReader here(from.eq.get()), there(to.eq.get());
+    exchange_values(from, to, address, kValues);
+}
 
-    InfoPtr info;
-    Opened<fid_fabric> fabric;
-    Opened<fid_domain> domain;
-};
+using EventQueueThreads = SerialDomain;
 
 TEST_P(EventQueueThreads, MayReadWhileConnectionsAreUsed) {
     open("tcp", FI_EP_MSG, FI_MSG, "127.0.0.1");
@@ -166,7 +101,67 @@ TEST_P(EventQueueThreads, MayReadWhileConnectionsAreUsed) {
     exchange(caller, called, FI_ADDR_UNSPEC);
 }
 
+class TwoMembers : public EventQueueThreads {
+protected:
+    void open_members() {
+        open("shm", FI_EP_RDM, FI_MSG | FI_COLLECTIVE, nullptr);
+        for (SerialSide& side : sides) {
+            side.open(fabric.get(), domain.get(), info.get());
+            side.enable(domain.get());
+        }
+        for (SerialSide& side : sides) {
+            for (int i = 0; i < 2; ++i) addresses[i] = side.insert(sides[i]);
+        }
+    }
+    void join() {
+        for (SerialSide& side : sides) side.join({addresses[0], addresses[1]});
+    }
+
+    SerialSide sides[2];
+    fi_addr_t addresses[2];
+};
+
+TEST_P(TwoMembers, MayReadWhileTheirGroupIsOpen) {
+    open_members();
+    join();
+    bool joined[2] = {};
+    for (int i = 0; i < 1'000'000 && !(joined[0] && joined[1]); ++i) {
+        for (int n = 0; n < 2; ++n) joined[n] |= sides[n].next_event() == FI_JOIN_COMPLETE;
+    }
+    ASSERT_TRUE(joined[0] && joined[1]);
+    exchange(sides[0], sides[1], addresses[1]);
+}
+
+// Who reads the event queues moves the joins, and messages with them, beside the thread that sends and receives.
+TEST_P(TwoMembers, MayReadWhileTheyJoin) {
+    open_members();
+    EventReader here(sides[0].eq.get()), there(sides[1].eq.get());
+    for (int round = 1; round <= 50; ++round) {
+        join();
+        exchange_values(sides[0], sides[1], addresses[1], 20);
+        while (!HasFailure() && !(here.joined() == round && there.joined() == round)) {
+            ASSERT_EQ(here.errors() + there.errors(), 0);
+            std::this_thread::yield();
+        }
+        exchange_values(sides[0], sides[1], addresses[1], 20);
+        for (SerialSide& side : sides) ASSERT_EQ(side.group.close(), 0);
+    }
+}
+
+// A join that waits is given up while its event queue is read.
+TEST_P(TwoMembers, MayReadWhileAJoinIsGivenUp) {
+    open_members();
+    EventReader here(sides[0].eq.get());
+    for (int round = 0; round < 50; ++round) {
+        sides[0].join({addresses[0], addresses[1]});
+        exchange_values(sides[0], sides[1], addresses[1], 5);
+        ASSERT_EQ(sides[0].group.close(), 0);
+    }
+    EXPECT_EQ(here.joined(), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, EventQueueThreads, testing::Values(FI_THREAD_DOMAIN, FI_THREAD_COMPLETION));
+INSTANTIATE_TEST_SUITE_P(Levels, TwoMembers, testing::Values(FI_THREAD_DOMAIN, FI_THREAD_COMPLETION));
 
 }  // namespace
 }  // namespace selvage::test
