@@ -9,12 +9,14 @@
 #include <cstring>
 #include <thread>
 
+#include "conformance/base/available_time.h"
 #include "conformance/base/patience.h"
 #include "conformance/case/operations.h"
 #include "conformance/drive/transfer/barrier.h"
 #include "conformance/drive/transfer/buffers.h"
 #include "conformance/drive/transfer/forecast.h"
 #include "conformance/drive/transfer/let_through.h"
+#include "conformance/drive/transfer/never_came.h"
 #include "conformance/drive/transfer/pattern.h"
 #include "model/judge/judge.h"
 
@@ -29,6 +31,7 @@ using model::Side;
 using model::Traffic;
 using model::Transfer;
 using Clock = std::chrono::steady_clock;
+using Charges = std::vector<model::Because>;
 
 constexpr unsigned kLookRounds = 8;    // of reading all queues, between two looks at the clock
 constexpr unsigned kQuietRounds = 24;  // of them, at the least
@@ -36,8 +39,10 @@ constexpr unsigned kMissingRounds = 256;
 constexpr unsigned kRemoteLooks = 4;  // at a time, where to ask for one takes longer than the look
 static_assert(kRemoteLooks <= kMostLooks && kLookRounds % kRemoteLooks == 0);
 constexpr auto kNap = std::chrono::microseconds(50);  // behind those, so that who waits leaves the processor to others
-constexpr unsigned kBarrierMicros = 500'000;          // of work, for a barrier to come through
-constexpr unsigned kLostBarrierMicros = 60'000;       // once it is known that they get lost
+constexpr auto kLongNap = std::chrono::milliseconds(1);  // where it is waited at length
+constexpr unsigned kLongNaps = 8;                        // of them, between two looks at what is charged
+constexpr unsigned kBarrierMicros = 500'000;             // of work, for a barrier to come through
+constexpr unsigned kLostBarrierMicros = 60'000;          // once it is known that they get lost
 constexpr unsigned kMostLostBarriers = 6;
 constexpr unsigned kCounterRounds = 8;     // of barriers, until each adds as much to the counters as the one before
 constexpr unsigned kBytesMicros = 20'000;  // without news while a message is missing that no entry reports
@@ -93,8 +98,10 @@ public:
         count(after_);
         look_again();
         const bool silent = uses_memory_in_silence();
-        if (is_charged() || silent) wait_for_the_late();
+        const Charges charged = charges();
+        if (!patience_.starved && (!charged.empty() || silent)) wait_for_the_late(charged);
         patience_.hasty = patience_.hasty || rested_hastily_;
+        if (patience_.starved) out_.drained = false;
         return tidy() && (through_ || !silent || !uses_memory_in_silence());
     }
 
@@ -104,9 +111,9 @@ private:
         look_at_memory();
     }
 
-    // A clause would be called broken.  What is judged beside the operations is given to the model here alone; the
-    // parent knows it from the case.
-    bool is_charged() {
+    // What would be called broken.  What is judged beside the operations is given to the model here alone; the parent
+    // knows it from the case.
+    Charges charges() {
         out_.version = model::Version(pair_.info().fabric_attr->api_version);
         out_.info = &pair_.answered();
         out_.format = sequence_.format;
@@ -117,11 +124,13 @@ private:
         out_.min_multi_recv = sequence_.min_multi_recv;
         out_.queue_size = sequence_.queue_size;
         static model::Tally scratch;
-        std::vector<model::Because> broken;
+        Charges broken;
         model::judge_traffic({out_, nullptr}, scratch, broken);
         out_.info = nullptr;
-        return !broken.empty();
+        return broken;
     }
+
+    static bool are_absences(const Charges& charged) { return std::any_of(charged.begin(), charged.end(), never_came); }
 
     // An operation that gets no entry may not be over: its source or destination is memory that the next exchange uses.
     [[nodiscard]] bool uses_memory_in_silence() const {
@@ -136,22 +145,78 @@ private:
         return false;
     }
 
+    // The orders that are promised are those of what reaches the target: the end of a transfer, an error in particular,
+    // has a way back of its own, and so has a count.
+    [[nodiscard]] bool may_come_behind_barriers() {
+        if (counted_ || !barrier_.proves(out_) || waits_for_bytes()) return true;
+        for (std::size_t i = 0; i < out_.operations.size(); ++i) {
+            const Operation& o = out_.operations[i];
+            if (o.ret != 0 || o.what >= Transfer::Cancel || is_receive(o)) continue;
+            if (std::none_of(out_.entries.begin(), out_.entries.end(),
+                             [i](const Completion& c) { return c.operation == static_cast<int>(i); }))
+                return true;
+        }
+        return false;
+    }
+
     // What has not come may still be on its way, where the provider works on a thread of its own: a barrier goes behind
-    // it, and all is looked at again.  Where none can, or none comes through, time has to do.
-    void wait_for_the_late() {
-        const bool proves = barrier_.proves(out_);
+    // it, and all is looked at again.  Where that proves nothing, time has to do.  It goes first: a barrier counts,
+    // too, and behind one that is lost no count is known.
+    void wait_for_the_late(const Charges& charged) {
         const bool known_lost = patience_.lost >= kMostLostBarriers;
-        const unsigned limit = (known_lost ? kLostBarrierMicros : kBarrierMicros) * patience_factor();
+        if (known_lost || may_come_behind_barriers()) wait_at_length(charged);
+        patience_.hasty = patience_.hasty || (known_lost && patience_.hurries && !patience_.at_length);
+        if (patience_.starved || (known_lost && patience_.hasty)) return;
+        send_barrier((known_lost ? kLostBarrierMicros : kBarrierMicros) * patience_factor());
+        if (!through_ && !patience_.at_length) wait_at_length(charges());
+        if (!patience_.at_length || patience_.starved || patience_.known == nullptr) return;
+        for (const auto& broken : charges())
+            if (never_came(broken)) patience_.known->add(absence_of(broken, pair_.info().ep_attr->type));
+    }
+
+    // Waits until nothing is charged any more that may be late, or the time is over.  In haste only for what is new.
+    void wait_at_length(const Charges& charged) {
+        if (pair_.info().ep_attr->type == FI_EP_DGRAM || !are_absences(charged)) return;
+        if (patience_.hurries && !is_any_new(charged)) {
+            patience_.hasty = true;
+            return;
+        }
+        patience_.at_length = true;
+        AvailableTime time;
+        const auto limit = std::chrono::milliseconds(patience_.late_millis) * patience_factor();
+        for (unsigned naps = 1; !time.is_over(limit); ++naps) {
+            std::this_thread::sleep_for(kLongNap);
+            const bool news = poll();
+            if (news) drain(patience_.quiet_micros);
+            // A count or bytes may come without an entry.
+            if (!news && naps % kLongNaps != 0) continue;
+            if (!barrier_.tried()) count(after_);
+            look_again();
+            if (are_absences(charges())) continue;
+            patience_.spent = forecast_.waits() || work_is_missing();
+            return;
+        }
+        patience_.timed = true;
+        patience_.starved = time.gave_up();
+    }
+    [[nodiscard]] bool is_any_new(const Charges& charged) const {
+        if (patience_.known == nullptr) return false;
+        return std::any_of(charged.begin(), charged.end(), [this](const auto& broken) {
+            return never_came(broken) && !patience_.known->contains(absence_of(broken, pair_.info().ep_attr->type));
+        });
+    }
+
+    void send_barrier(unsigned limit) {
+        const bool proves = barrier_.proves(out_);
         const bool reliable = pair_.info().ep_attr->type != FI_EP_DGRAM;
-        patience_.hasty = known_lost && patience_.hurries;
-        if (patience_.hasty) return;
         const bool passed = pass_barrier(limit);
         barrier_lost_ = barrier_.tried() && !passed;
         if (reliable && barrier_lost_) ++patience_.lost;
         through_ = proves && passed;
         if (reliable && !await_bytes(limit)) ++patience_.lost;
-        patience_.timed = reliable && !through_;
-        drain(patience_.timed && !barrier_lost_ ? kBytesMicros * patience_factor() : patience_.quiet_micros);
+        const bool timed = reliable && !through_;
+        patience_.timed = patience_.timed || timed;
+        drain(timed && !barrier_lost_ ? kBytesMicros * patience_factor() : patience_.quiet_micros);
         if (passed && counted_)
             count_behind_barriers(limit);
         else if (!barrier_lost_)
@@ -250,14 +315,16 @@ private:
     // Makes the call again and reads the queues of its side, while the peer makes no call.
     void try_alone(Operation& o, const PostedCall& call) {
         const bool hasty = patience_.hurries && patience_.vain_rests >= kMostVainRests;
-        const auto until = Clock::now() + (hasty ? kKnownRestTime : kRestTime);
-        while (o.ret == -FI_EAGAIN && Clock::now() < until) {
+        AvailableTime time;
+        while (o.ret == -FI_EAGAIN && !time.is_over(hasty ? kKnownRestTime : kRestTime)) {
             beat();
             read(o.side);
             std::this_thread::sleep_for(kNap);
             o.ret = pair_.end(o.side).post(call);
         }
         if (o.ret != -FI_EAGAIN) return;
+        patience_.starved = patience_.starved || time.gave_up();
+        if (time.gave_up()) o.rest = false;  // then it says nothing
         ++patience_.vain_rests;
         patience_.timed = true;
         rested_hastily_ = rested_hastily_ || hasty;
@@ -266,9 +333,10 @@ private:
     // Calls nothing until the bytes of all messages and writes so far have come, or the time is over.
     void rest(int index) {
         const bool hasty = patience_.hurries && patience_.vain_rests >= kMostVainRests;
-        const auto until = Clock::now() + (hasty ? kKnownRestTime : kRestTime);
+        AvailableTime time;
         Operation& o = at(index);
         do {
+            beat();  // no call hangs
             o.awaited = -1;
             o.rested = 0;
             for (int i = 0; i < index && o.awaited < 0; ++i) {
@@ -279,8 +347,10 @@ private:
                 if ((is_send(x) ? memory_.arrived(i) : memory_.left(i)) != Seen::Whole) o.awaited = i;
             }
             if (o.awaited >= 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
-        } while (o.awaited >= 0 && Clock::now() < until);
+        } while (o.awaited >= 0 && !time.is_over(hasty ? kKnownRestTime : kRestTime));
         if (o.awaited < 0) return;
+        patience_.starved = patience_.starved || time.gave_up();
+        if (time.gave_up()) o.rested = 0;  // then it says nothing
         ++patience_.vain_rests;
         patience_.timed = true;
         rested_hastily_ = rested_hastily_ || hasty;

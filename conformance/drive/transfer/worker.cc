@@ -149,6 +149,8 @@ private:
         patience.lost = state_.lost;
         patience.vain_rests = state_.vain_rests;
         patience.hurries = !state_.patient;
+        // Of what goes before nothing is judged.
+        if (state_.phase == Phase::Running) patience.known = &state_.known;
         TransferSequence sequence = case_.sequence;
         sequence.operations = operations;
         sequence.transmit_flags |= pair_->info().tx_attr->op_flags;
@@ -158,7 +160,8 @@ private:
         state_.timed += patience.timed ? 1 : 0;
         state_.lost = patience.lost;
         state_.vain_rests = patience.vain_rests;
-        state_.hasty = patience.hasty || (patience.spent && hurries);
+        state_.hasty = patience.hasty || (patience.spent && hurries && !patience.at_length);
+        state_.starved = patience.starved;
         ++on_pair_;
         return clean;
     }
@@ -222,6 +225,7 @@ void Worker::detach() {
     own->waits = state_->waits;
     own->lost = state_->lost;
     own->vain_rests = state_->vain_rests;
+    own->known = state_->known;
     munmap(state_, sizeof(WorkerState));
     state_ = own;
     stop();  // no process that is this one's
@@ -399,6 +403,7 @@ Ending Worker::run_or_recall(const Case& c, Traffic& out) {
     if (!c.before.empty()) renew();
     ran_ = true;
     state_->hasty = false;
+    state_->starved = false;
     history_.clear();
     history_is_cut_ = false;
     const std::string setup = print_setup(c);
@@ -435,6 +440,9 @@ Ending Worker::run_or_recall(const Case& c, Traffic& out) {
     if (e.kind == Ending::Kind::Done) {
         unpack_traffic(answer, out);
         if (out.detail == kNotRun) ran_ = false;
+        if (state_->starved)
+            troubles_.insert(
+                "the machine gave the library's threads too little time: what did not come was not judged");
         if (out.open_ret != 0) {
             shut_[setup] = answer;
             troubles_.insert("a pair did not open: " + out.detail + " returned " + std::to_string(out.open_ret));

@@ -18,6 +18,7 @@
 #include "conformance/base/library.h"
 #include "conformance/case/case.h"
 #include "conformance/drive/transfer/charge.h"
+#include "conformance/drive/transfer/never_came.h"
 #include "model/traffic/traffic.h"
 
 namespace selvage::conformance {
@@ -44,11 +45,13 @@ struct WorkerState {
     pid_t agent = -1;         ///< the process of side B, if it has one
     bool patient = false;     ///< set by the other side: waits are never short
     bool hasty = false;       ///< of the last exchange: it gave something up after a short wait
+    bool starved = false;     ///< of the last exchange: the provider had too little time (Patience)
     bool open = false;        ///< a pair is kept for the next exchange
     unsigned carried = 0;     ///< exchanges that the pair of the last one had carried before it
     /// Counts the library's calls that came back.  Written by the worker, read by the process that waits for it, which
     /// looks for nothing but change: relaxed.
     std::atomic<unsigned> beat{0};
+    KnownAbsences known;  ///< that stood after a long wait
 };
 
 /// What the exchanges of one set-up left open: a pair whose closing ended the process.
