@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "conformance/base/child.h"
+#include "conformance/base/own_shm.h"
 #include "conformance/run/crash_triage.h"
 #include "conformance/run/ipc.h"
 #include "conformance/run/merge.h"
@@ -114,6 +115,8 @@ public:
           child_(
               [&](Channel& channel) {
                   gate_.pass();
+                  // The peer's agent is a process of somebody else, and may be on this machine.
+                  if (plan.peer.empty()) use_own_shm(plan.library);
                   do_job(plan, job, channel);
               },
               kNoLimit) {
