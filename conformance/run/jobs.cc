@@ -223,7 +223,7 @@ std::vector<std::size_t> by_property(const std::vector<Job>& jobs) {
 
 }  // namespace
 
-unsigned default_jobs() { return std::clamp(std::thread::hardware_concurrency(), 1U, kMostJobs); }
+unsigned default_jobs() { return std::clamp(std::thread::hardware_concurrency() + 1, 2U, kMostJobs); }
 
 std::vector<JobResult> run_jobs(const Plan& plan, const std::vector<Job>& jobs, unsigned at_once,
                                 const JobEvents& events) {

@@ -39,7 +39,7 @@ struct JobEvents {
     std::function<void(std::size_t job, const JobResult& result)> ended;
 };
 
-/// Processors that this process may use, at most four.
+/// One more than there are processors, as jobs wait for what never comes; at most four.
 unsigned default_jobs();
 
 /// Runs all jobs, so many at once.  Those of the property that is last in the list begin first, on all providers: they
