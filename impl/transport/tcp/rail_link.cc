@@ -32,6 +32,11 @@ int end_of(int socket) {
     return error ? error : ECONNRESET;
 }
 
+bool is_closed(int socket) {
+    pollfd wait{.fd = socket, .events = POLLRDHUP, .revents = 0};
+    return poll(&wait, 1, 0) > 0 && wait.revents == POLLRDHUP;
+}
+
 bool sample_link(int socket, LinkSample* out) {
     tcp_info info{};
     socklen_t size = sizeof info;

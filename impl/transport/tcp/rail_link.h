@@ -52,6 +52,8 @@ uint64_t under_way(int socket);
 uint64_t readable(int socket);
 // The error of a connection that is over, ECONNRESET if its other end has only closed it; 0: it is not.
 int end_of(int socket);
+// The other end has closed the connection, in order: all that it sent there can be read.
+bool is_closed(int socket);
 // False: this kernel does not tell.
 bool sample_link(int socket, LinkSample* out);
 

@@ -55,6 +55,10 @@ inline constexpr int64_t kTakeOverLimit = 60'000;
 // Milliseconds until the called, whose bytes are not acknowledged, closes its rails again.
 inline constexpr int64_t kPokePause = 3000;
 
+// Milliseconds that closing an endpoint may take where another link has to be found: until both ends know that one is
+// dead, and two calls.
+inline constexpr int64_t kMovingLinger = 4000;
+
 // Of one peer.
 struct FirstLink {
     // The other end can go on elsewhere, and so can this one. With the guard, for `kept`.

@@ -66,7 +66,7 @@ void TcpTransport::reap(Sink& sink) {
             continue;
         }
         for (int turn = 0; turn < 64 && !peer->dropped && peer->phase == Peer::Phase::Up; ++turn) {
-            if (!receive(sink, *peer)) break;
+            if (!(peer->splitting ? receive_split(sink, *peer) : receive(sink, *peer))) break;
         }
         if (peer->phase == Peer::Phase::Up) take_down(sink, *peer, error);
     }

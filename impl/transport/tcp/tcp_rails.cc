@@ -257,7 +257,8 @@ void TcpTransport::ask_for_rails(Peer& peer) {
 void TcpTransport::queue_rail_caller(net::PendingConnection* pending) {
     const Peer* const peer = peer_of_rail(*pending);
     net::Refusal refusal = net::Refusal::None;
-    if (!peer || closing_) {
+    // An endpoint that closes finishes what it has begun, and begins nothing.
+    if (!peer || (closing_ && !peer->rails)) {
         refusal = net::Refusal::Gone;
     } else if (!pending->holds(tcp::RailKey(key_, peer->invitation->secret).key())) {
         refusal = net::Refusal::Key;

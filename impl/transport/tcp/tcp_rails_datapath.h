@@ -245,13 +245,15 @@ inline void TcpTransport::rail_event(tcp::Rail& rail, uint32_t events) {
 }
 
 // A rail whose other end is closed is over, whatever is left to read there: what was not taken is sent again. The edge
-// comes once, so that who waited until all is read would not see the end behind it.
+// comes once, so that who waited until all is read would not see the end behind it. A peer that has closed everything
+// sends nothing again, and is read to its end.
 inline void TcpTransport::look_at_ends(Peer& peer) {
     for (tcp::Rail& rail : peer.rails->rail) {
         if (!rail.ended || rail.is_moving()) continue;
         rail.ended = false;
         if (rail.state != tcp::Rail::State::Up) continue;
-        if (const int error = tcp::end_of(rail.socket)) lose_rail(rail, error);
+        const int error = tcp::end_of(rail.socket);
+        if (error && !tcp::is_closed(peer.rx)) lose_rail(rail, error);
     }
 }
 

@@ -1,10 +1,6 @@
 // See rails.h: frames that are divided among the first connection and the rails, as they are sent.
-#include <poll.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-
-#include <linux/sockios.h>
 
 #include "impl/transport/tcp/tcp_transport.h"
 
@@ -228,33 +224,6 @@ void TcpTransport::watch_first(Peer& peer, bool on) {
     if (!on && peer.watches_room) return;
     const uint32_t events = !on ? EPOLLRDHUP : peer.watches_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
     if (!net::watch_socket(epoll_, peer.rx, events, &peer, true)) rails.first_unwatched = !on;
-}
-
-// Closing: what was split leaves by the rails, as far as the peer takes it in time. What arrives is read and forgotten
-// (hand_over).
-void TcpTransport::hand_over_rails(Peer& peer, int64_t deadline) {
-    Rails& rails = *peer.rails;
-    for (bool waits = true; waits && net::now_milliseconds() < deadline;) {
-        push_rails(peer);
-        {
-            SpinGuard guard(guard_);
-            if (peer.buffer && push_out(peer)) return;
-        }
-        while (recv(peer.rx, arrivals_, tcp::kReceiveBuffer, MSG_DONTWAIT) > 0) continue;
-        waits = false;
-        for (size_t i = 0; i < tcp::kRailsMax; ++i) {
-            Rail& rail = rails.rail[i];
-            if (rail.state != Rail::State::Up) continue;
-            while (recv(rail.socket, arrivals_, tcp::kReceiveBuffer, MSG_DONTWAIT) > 0) continue;
-            int unsent = 0;
-            rail.blocked = false;
-            waits |= rails.out.unsent(i) || (!ioctl(rail.socket, SIOCOUTQNSD, &unsent) && unsent);
-        }
-        if (waits) (void)poll(nullptr, 0, 1);
-    }
-    for (Rail& rail : rails.rail) {
-        if (rail.state == Rail::State::Up) shutdown(rail.socket, SHUT_WR);
-    }
 }
 
 }  // namespace selvage::impl

@@ -1,10 +1,7 @@
 // See tcp_transport.h: control.
 #include "impl/transport/tcp/tcp_transport.h"
 
-#include <linux/sockios.h>
-#include <poll.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -123,18 +120,6 @@ void TcpTransport::close() {
     note_untimed();
 }
 
-// Frames that were reported as sent leave before the sockets are closed, as far as the peers take them in time.
-void TcpTransport::linger() {
-    closing_ = true;
-    if (dialing_) finish_dials(net::now_milliseconds() + net::kSetupLinger);
-    const int64_t deadline = net::now_milliseconds() + net::kLinger;
-    for (Peer* peer = peers_.first(); peer; peer = peer->next) {
-        if (!peer->ready && (peer->phase != Peer::Phase::Up || peer->broken)) continue;
-        if (peer->rails) hand_over_rails(*peer, deadline);
-        hand_over(*peer, deadline);
-    }
-}
-
 // Frames that were reported as sent and that no peer will ever get.
 void TcpTransport::report_lost(Peer& peer) {
     if (peer.taken && peer.phase == Peer::Phase::Dialing && frames_wait(peer)) {
@@ -144,28 +129,6 @@ void TcpTransport::report_lost(Peer& peer) {
             peer.taken, peer.remote.port(), strerror(peer.failure ? peer.failure : peer.last_error));
     }
     peer.taken = 0;
-}
-
-// What arrives is read and forgotten: unread input would make the close a reset, which discards what
-// the kernel has not sent yet. REQUIRES: leave_flusher() was called, so nobody else uses the peer's buffer or copies.
-void TcpTransport::hand_over(Peer& peer, int64_t deadline) {
-    for (;;) {
-        {
-            SpinGuard guard(guard_);
-            if ((peer.buffer || peer.kept) && push_out(peer)) break;
-        }
-        const bool empty = (!peer.buffer || peer.buffer->empty()) && !(peer.kept && peer.kept->unsent());
-        int unsent = 0;
-        while (recv(peer.rx, arrivals_, tcp::kReceiveBuffer, MSG_DONTWAIT) > 0) continue;
-        if (empty && (ioctl(peer.tx, SIOCOUTQNSD, &unsent) || unsent == 0)) break;
-        const int64_t left = deadline - net::now_milliseconds();
-        if (left <= 0) break;
-        pollfd wait{.fd = peer.tx, .events = static_cast<short>(empty ? 0 : POLLOUT), .revents = 0};
-        // Input wakes nobody here, so the other end gets a turn now and then.
-        const int pause = static_cast<int>(std::min<int64_t>(left, empty ? 1 : 20));
-        if (poll(&wait, 1, pause) > 0 && (wait.revents & (POLLERR | POLLHUP))) break;
-    }
-    shutdown(peer.tx, SHUT_WR);
 }
 
 bool TcpTransport::is_self(const SocketAddress& address) const {

@@ -29,8 +29,8 @@
 // The Sink is called with neither, as the engine may send or find peers.
 //
 // Control is in tcp_transport.cc, connecting in tcp_setup.cc and tcp_dial.cc, sending in tcp_send.cc, further links in
-// tcp_rails.cc, tcp_split.cc, tcp_take_over.cc and tcp_return.cc, what is taken back in tcp_revoke.cc; what is a
-// template over the Sink in tcp_datapath.h.
+// tcp_rails.cc, tcp_split.cc, tcp_take_over.cc and tcp_return.cc, what is taken back in tcp_revoke.cc, closing in
+// tcp_linger.cc; what is a template over the Sink in tcp_datapath.h.
 #pragma once
 
 #include "impl/base/lock.h"
@@ -190,7 +190,6 @@ private:
     static net::Refusal judge_rail(const net::PendingConnection& pending, const Peer& peer, tcp::RailCall* call);
     void admit_rail(net::PendingConnection* pending);
     Peer* peer_of_rail(const net::PendingConnection& pending);
-    void hand_over_rails(Peer& peer, int64_t deadline);
     tcp::Rails* take_rails(Peer& peer);
     void discard_rails();
     // tcp_return.cc
@@ -293,10 +292,14 @@ private:
     bool is_self(const SocketAddress& address) const;
     bool set_timer();
     void wake_sleeper();
-    void linger();
     void report_lost(Peer& peer);
-    void hand_over(Peer& peer, int64_t deadline);
     bool arm_peer(Peer& peer);
+    // tcp_linger.cc
+    void linger();
+    void finish_rails();
+    bool is_delivered(Peer& peer);
+    bool may_move(const Peer& peer);
+    void hand_over(Peer& peer, int64_t deadline);
     // tcp_send.cc
     SendResult send_now(Peer& peer, const Frame& frame);
     SendResult send_later(Peer& peer, const Frame& frame);
