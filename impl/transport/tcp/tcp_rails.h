@@ -36,6 +36,8 @@ inline constexpr size_t kAdvertisedMax = 7;  // addresses in a welcome
 // for an endpoint that sleeps.
 inline constexpr int64_t kRailLook = 20'000;
 inline constexpr int64_t kRailWake = 50;
+// Milliseconds of sleep while as much as can be kept (KeptBytes) is not acknowledged: no event says that it is.
+inline constexpr int64_t kFullWake = 5;
 // Milliseconds of a call of a rail, and the pauses between two.
 inline constexpr int64_t kRailDialLimit = 3000;
 inline constexpr int64_t kRailPause = 20;

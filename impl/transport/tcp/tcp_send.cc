@@ -274,10 +274,8 @@ void TcpTransport::mark_broken(Peer& peer, int error) {
 void TcpTransport::watch_room(Peer& peer, bool on) {
     if (peer.watches_room == on || peer.tx < 0) return;
     // The endpoint's connection to itself is the only one that sends and receives on two sockets.
-    const int error = peer.tx == peer.rx
-                          ? net::watch_socket(epoll_, peer.tx, on ? EPOLLIN | EPOLLOUT : EPOLLIN, &peer, true)
-                          : net::watch_socket(epoll_, peer.tx, on ? EPOLLOUT : 0u, &peer, true);
-    if (!error) peer.watches_room = on;
+    const uint32_t input = peer.tx == peer.rx ? events_of_input(peer) : 0u;
+    if (!net::watch_socket(epoll_, peer.tx, on ? input | EPOLLOUT : input, &peer, true)) peer.watches_room = on;
 }
 
 void TcpTransport::drop(Peer& peer, int error) {

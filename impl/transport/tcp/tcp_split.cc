@@ -188,16 +188,17 @@ void TcpTransport::look_at_links(Peer& peer) {
 int64_t TcpTransport::rails_wait() const {
     int64_t wait = -1;
     if (!rails_busy_) return wait;
+    const auto within = [&](int64_t time) { wait = wait < 0 ? time : std::min(wait, time); };
     for (const Peer* peer = railed_; peer; peer = peer->rails->next) {
         for (const Rail& rail : peer->rails->rail) {
-            if (rail.state == Rail::State::Dialing || rail.dial) return tcp::kRailPause;
+            if (rail.state == Rail::State::Dialing || rail.dial) within(tcp::kRailPause);
         }
         const tcp::FirstLink& first = peer->rails->first;
         const KeptLeft kept = kept_left(first);
-        if (first.lost || kept.unsent) return tcp::kRailPause;
-        if (!peer->rails->out.empty() || peer->splitting || kept.any) wait = tcp::kRailWake;
-        if (wait < 0 && peer->rails->return_at)
-            wait = std::max(peer->rails->return_at - net::now_milliseconds(), tcp::kRailPause);
+        if (kept.full && !first.lost) within(tcp::kFullWake);
+        if (first.lost || kept.unsent) within(tcp::kRailPause);
+        if (!peer->rails->out.empty() || peer->splitting || kept.any) within(tcp::kRailWake);
+        if (peer->rails->return_at) within(std::max(peer->rails->return_at - net::now_milliseconds(), tcp::kRailPause));
     }
     return wait;
 }
@@ -221,9 +222,14 @@ bool TcpTransport::arm_rails(Peer& peer) {
 void TcpTransport::watch_first(Peer& peer, bool on) {
     Rails& rails = *peer.rails;
     if (rails.first_unwatched != on) return;
-    if (!on && peer.watches_room) return;
-    const uint32_t events = !on ? EPOLLRDHUP : peer.watches_room ? EPOLLIN | EPOLLOUT : EPOLLIN;
-    if (!net::watch_socket(epoll_, peer.rx, events, &peer, true)) rails.first_unwatched = !on;
+    rails.first_unwatched = !on;
+    const uint32_t input = events_of_input(peer);
+    const uint32_t events = peer.watches_room ? input | EPOLLOUT : input;
+    if (net::watch_socket(epoll_, peer.rx, events, &peer, true)) rails.first_unwatched = on;
+}
+
+uint32_t TcpTransport::events_of_input(const Peer& peer) {
+    return peer.rails && peer.rails->first_unwatched ? EPOLLRDHUP : EPOLLIN;
 }
 
 }  // namespace selvage::impl

@@ -296,6 +296,10 @@ bool TcpTransport::arm_peer(Peer& peer) {
     if (!peer.buffer || peer.tx < 0) return true;
     if (push_out(peer)) return false;  // the next progress finds the error
     if (peer.buffer->empty() || peer.buffer->has_done()) return false;
+    if (peer.kept && !peer.kept->room()) {  // whatever room the socket has; a timer wakes (rails_wait)
+        watch_room(peer, false);
+        return true;
+    }
     watch_room(peer, true);
     return peer.watches_room;
 }

@@ -222,10 +222,11 @@ private:
     struct KeptLeft {
         bool any;     // the other end may not have all
         bool unsent;  // some is to be sent again
+        bool full;    // nothing may be sent until some has arrived
     };
     KeptLeft kept_left(const tcp::FirstLink& first) const {
         SpinGuard guard(guard_);
-        return {.any = !first.kept.empty(), .unsent = first.kept.unsent() != 0};
+        return {.any = !first.kept.empty(), .unsent = first.kept.unsent() != 0, .full = !first.kept.room()};
     }
     bool can_move(const tcp::FirstLink& first) const {
         SpinGuard guard(guard_);
@@ -268,6 +269,7 @@ private:
     ssize_t read_part(Peer& peer, int socket, const tcp::Span& part);
     static bool first_is_over(Peer& peer, bool lost);
     void watch_first(Peer& peer, bool on);
+    static uint32_t events_of_input(const Peer& peer);
     template <typename Sink>
     size_t receive_split(Sink& sink, Peer& peer);
     template <typename Sink>
