@@ -16,15 +16,12 @@ iovec range_of(const void* bytes, size_t size) { return {.iov_base = const_cast<
 
 fi_msg message_of(const iovec* ranges, void** regions, size_t count, fi_addr_t address, void* context,
                   uint64_t data = 0) {
-    return {.msg_iov = ranges,
-            .desc = regions,
-            .iov_count = count,
-            .addr = address,
-            .context = context,
-            .data = data};
+    return {.msg_iov = ranges, .desc = regions, .iov_count = count, .addr = address, .context = context, .data = data};
 }
 
-ssize_t send_with(fid_ep* ep, const fi_msg& message, uint64_t flags) { return base_of(ep).msg->sendmsg(ep, &message, flags); }
+ssize_t send_with(fid_ep* ep, const fi_msg& message, uint64_t flags) {
+    return base_of(ep).msg->sendmsg(ep, &message, flags);
+}
 
 ssize_t recvv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t from, void* context) {
     const fi_msg message = message_of(ranges, regions, count, from, context);
@@ -196,13 +193,13 @@ ssize_t comparev(fid_ep* ep, const fi_ioc* ranges, void** regions, size_t count,
     return base_of(ep).atomic->compwritemsg(ep, &call.message, compared, compared_regions, compared_count, results,
                                             result_regions, result_count, transmit_flags(ep));
 }
-ssize_t compare(fid_ep* ep, const void* bytes, size_t count, void* region, const void* compared,
-                void* compared_region, void* result, void* result_region, fi_addr_t to, uint64_t address, uint64_t key,
-                fi_datatype type, fi_op op, void* context) {
+ssize_t compare(fid_ep* ep, const void* bytes, size_t count, void* region, const void* compared, void* compared_region,
+                void* result, void* result_region, fi_addr_t to, uint64_t address, uint64_t key, fi_datatype type,
+                fi_op op, void* context) {
     const fi_ioc range = elements_of(bytes, count), second = elements_of(compared, count);
     fi_ioc fetched = elements_of(result, count);
-    return comparev(ep, &range, &region, 1, &second, &compared_region, 1, &fetched, &result_region, 1, to, address,
-                    key, type, op, context);
+    return comparev(ep, &range, &region, 1, &second, &compared_region, 1, &fetched, &result_region, 1, to, address, key,
+                    type, op, context);
 }
 
 // What names no context: refused while transfers wait for what their context names.
@@ -213,9 +210,7 @@ template <auto Table, auto Function, typename Signature>
 struct Forwarding;
 template <auto Table, auto Function, typename Result, typename... Arguments>
 struct Forwarding<Table, Function, Result (*)(fid_ep*, Arguments...)> {
-    static Result call(fid_ep* ep, Arguments... arguments) {
-        return (base_of(ep).*Table->*Function)(ep, arguments...);
-    }
+    static Result call(fid_ep* ep, Arguments... arguments) { return (base_of(ep).*Table->*Function)(ep, arguments...); }
     static Result inject(fid_ep* ep, Arguments... arguments) {
         return waits(ep) ? kNoCondition : call(ep, arguments...);
     }

@@ -191,6 +191,21 @@ TEST(Options, ThatPermitAreTakenWhereTheyCanBeKept) {
     const int cuda = fi_setopt(ep, FI_OPT_ENDPOINT, kCudaCalls, &yes, sizeof yes);
     EXPECT_TRUE(cuda == 0 || cuda == -FI_EINVAL) << cuda;
     EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, kCudaCalls, &no, sizeof no), cuda ? -FI_EINVAL : -FI_EOPNOTSUPP);
+    EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, kSharedMemory, &no, sizeof no), 0);
+    EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, kSharedMemory, &yes, sizeof yes), 0);
+    EXPECT_EQ(fi_ep_bind(every.ep.get(), &every.cq.get()->fid, FI_TRANSMIT | FI_RECV), 0);
+    EXPECT_EQ(fi_ep_bind(every.ep.get(), &every.av.get()->fid, 0), 0);
+    ASSERT_EQ(fi_enable(every.ep.get()), 0);
+    EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, kSharedMemory, &yes, sizeof yes), -FI_EOPBADSTATE);
+}
+
+TEST(Options, OfShmDoNotForbidMemory) {
+    constexpr int kSharedMemory = FI_OPT_XPU_TRIGGER + 2;
+    const bool yes = true, no = false;
+    Network network("shm", FI_EP_RDM, kVersion, FI_MSG);
+    ASSERT_EQ(network.result, 0);
+    Pair pair(network);
+    fid* const ep = pair.a.ep.base();
     EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, kSharedMemory, &yes, sizeof yes), 0);
     EXPECT_EQ(fi_setopt(ep, FI_OPT_ENDPOINT, kSharedMemory, &no, sizeof no), -FI_EOPNOTSUPP);
 }

@@ -96,7 +96,8 @@ TEST_P(WorkThreads, BecomesDueWhileEventsAreRead) {
     std::vector<LaterMessage> later(kMessages);
     uint64_t received = 0, posted = 0, sent = 0, queued = 0, value = 0;
     for (int idle = 0; received < kMessages && idle < 20'000'000; ++idle) {
-        if (posted == received && !fi_recv(to.ep.get(), &value, sizeof value, nullptr, FI_ADDR_UNSPEC, nullptr)) ++posted;
+        if (posted == received && !fi_recv(to.ep.get(), &value, sizeof value, nullptr, FI_ADDR_UNSPEC, nullptr))
+            ++posted;
         if (queued < kMessages && queued < received + 10) {
             later[queued].value = queued;
             if (!later[queued].post(from, address, to.received.get(), queued)) ++queued;
@@ -127,7 +128,8 @@ TEST_P(WorkOfTwoThreads, IsStartedByEither) {
     for (uint64_t i = 0; i < kMessages; ++i) {
         ASSERT_EQ(later[i].post(from, address, first_to.received.get(), i + 1), 0);
     }
-    const auto pass = [](SerialSide& sender, SerialSide& receiver, fi_addr_t receives_at, uint64_t sends, uint64_t expected) {
+    const auto pass = [](SerialSide& sender, SerialSide& receiver, fi_addr_t receives_at, uint64_t sends,
+                         uint64_t expected) {
         uint64_t received = 0, posted = 0, sent = 0;
         for (int idle = 0; received < expected && idle < 20'000'000; ++idle) {
             if (posted == received &&

@@ -130,9 +130,7 @@ protected:
         base.descriptor.atomic = &atomics;
         base.path = &path;
     }
-    ~Triggering() override {
-        EXPECT_TRUE(!ep || fi_close(&ep->fid) == 0);
-    }
+    ~Triggering() override { EXPECT_TRUE(!ep || fi_close(&ep->fid) == 0); }
     int open(uint64_t flags) { return fi_ep_alias(&base.descriptor, &ep, flags); }
     void expect(fi_op_type type, uint64_t flags, const std::vector<size_t>& sizes = {sizeof bytes}) const {
         EXPECT_EQ(handed_on.type, type);
@@ -234,9 +232,8 @@ TEST_F(Triggering, EachFormOfAnAtomicIsOneWithFlags) {
     EXPECT_EQ(fi_atomicv(ep, elements, regions, 2, kPeer, kAddress, kKey, FI_UINT64, FI_SUM, &context), 1);
     expect(FI_OP_ATOMIC, kTransmit, {8, 2});
     expect_target(10);
-    EXPECT_EQ(fi_fetch_atomic(ep, bytes, 8, &region, third, nullptr, kPeer, kAddress, kKey, FI_UINT64, FI_SUM,
-                              &context),
-              1);
+    EXPECT_EQ(
+        fi_fetch_atomic(ep, bytes, 8, &region, third, nullptr, kPeer, kAddress, kKey, FI_UINT64, FI_SUM, &context), 1);
     expect(FI_OP_FETCH_ATOMIC, kTransmit, {8});
     expect_target(8);
     EXPECT_EQ(handed_on.result, third);
