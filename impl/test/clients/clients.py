@@ -34,7 +34,7 @@ from case import FAILED, HUNG, PASSED, SKIPPED, Unavailable  # noqa: E402
 from tally import Result, Tally, broken  # noqa: E402
 from workplace import DEBIAN, OWN, ROOT, Workplace  # noqa: E402
 
-ORDER = ('fabric_tools', 'open_mpi', 'mpi4py', 'coarrays', 'netpipe', 'hpcc', 'mumps', 'lammps', 'nwchem', 'scalapack', 'mpich',
+ORDER = ('fabric_tools', 'fabtests', 'open_mpi', 'mpi4py', 'coarrays', 'netpipe', 'hpcc', 'mumps', 'lammps', 'nwchem', 'scalapack', 'mpich',
          'mpich_threads', 'ptscotch', 'starpu')
 # tcp of this library exchanges with peers on the same machine through memory, so as programs are run here it would have no
 # sockets to use but for this.

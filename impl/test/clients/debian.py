@@ -43,26 +43,28 @@ def _mirror():
     raise Unavailable('apt-cache policy names no Debian mirror')
 
 
-def _apt(folder):
-    """Options that give apt-get lists of source packages of its own, below a folder."""
-    address, suite = _mirror()
+def _apt(folder, suite):
+    """Options that give apt-get lists of source packages of its own, below a folder: of this suite, or the system's."""
+    address, own = _mirror()
     for part in ('lists/partial', 'cache/archives/partial'):
         os.makedirs(os.path.join(folder, part), exist_ok=True)
     listed = os.path.join(folder, 'source.list')
     with open(listed, 'w', encoding='utf-8') as file:
-        file.write(f'deb-src [signed-by={_KEYRING}] {address} {suite} main\n')
+        file.write(f'deb-src [signed-by={_KEYRING}] {address} {suite or own} main\n')
     return ['-o', f'Dir::Etc::sourcelist={listed}', '-o', 'Dir::Etc::sourceparts=-',
             '-o', f'Dir::State::lists={folder}/lists', '-o', f'Dir::Cache={folder}/cache', '-o', 'APT::Sandbox::User=root']
 
 
-def source(package, folder):
-    """Unpacks the upstream tarball of a source package below a folder, once. Returns where it is."""
+def source(package, folder, suite=None):
+    """Unpacks the upstream tarball of a source package below a folder, once: of the system's suite, or of another one. Returns where
+    it is."""
     place = os.path.join(folder, package)
     if os.path.exists(os.path.join(place, '.unpacked')):
         return place
     os.makedirs(place, exist_ok=True)
-    apt = _apt(os.path.join(folder, 'apt'))
-    if not glob.glob(os.path.join(folder, 'apt/lists/*Sources*')):
+    lists = f'apt-{suite}' if suite else 'apt'
+    apt = _apt(os.path.join(folder, lists), suite)
+    if not glob.glob(os.path.join(folder, lists, 'lists/*Sources*')):
         subprocess.run(['apt-get', *apt, 'update', '-qq'], capture_output=True, check=False)
     got = subprocess.run(['apt-get', *apt, 'source', '--download-only', package], cwd=place, capture_output=True, text=True,
                          check=False)

@@ -1,8 +1,8 @@
 """StarPU's own examples of tasks that exchange data over Open MPI: the tasks run on threads, and a thread of its own makes the
 calls to MPI (MPI_THREAD_SERIALIZED), with tests of requests and probes in turn.
 
-Not taken: plu_example_*, which wait for ever on two processors with any libfabric; stencil5_lb, whose balancer fails an
-assertion of its own with any libfabric, where it moves something."""
+Not taken: plu_example_*, of which plu_example_double was unfinished after 60 s on either library on two processors; stencil5_lb,
+whose balancer failed an assertion of its own on either."""
 import os
 
 import open_mpi
