@@ -92,6 +92,25 @@ protected:
         EngineBase& engine_;
     };
 
+    // Of a path that is not shared: nothing at all where the engine has no locks.
+    class UnsharedGuard {
+    public:
+        explicit UnsharedGuard(EngineBase& engine) : engine_(engine) {
+            if constexpr (Locked) engine_.lock();
+        }
+        ~UnsharedGuard() {
+            if constexpr (Locked) engine_.unlock();
+        }
+        UnsharedGuard(const UnsharedGuard&) = delete;
+        UnsharedGuard& operator=(const UnsharedGuard&) = delete;
+
+    private:
+        EngineBase& engine_;
+    };
+    // The shortest paths leave a shared path to others, so that they save no registers for a lock that they do not
+    // take.
+    bool is_shared() const { return !Locked && shared_; }
+
     // The transport has a way for the shortest messages, and, unless the path is shared, the queue is this thread's
     // alone: nothing is locked.
     static constexpr bool kInlines = !Locked && SendsInline<T>;

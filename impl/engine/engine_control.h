@@ -19,7 +19,7 @@ namespace selvage::impl {
 template <Transport T, bool Locked>
 class Engine final : public EngineArrivals<T, Locked>, private RegionUser {
     using Base = EngineArrivals<T, Locked>;
-    using typename Base::Guard;
+    using typename Base::Guard, typename Base::UnsharedGuard;
     using typename Base::Peer;
     // From EngineBase and Receiver.
     using Base::av_, Base::cancel_receive, Base::close_receiver, Base::context_, Base::endpoint_, Base::finish_receive,
@@ -201,7 +201,19 @@ public:
             return -FI_EINVAL;
         if (request.flags & FI_PEEK) [[unlikely]]
             this->advance();
+        if (this->is_shared()) [[unlikely]]
+            return receive_shared(request);
+        UnsharedGuard guard(*this);
+        return post_from_source(request);
+    }
+
+private:
+    [[gnu::noinline, gnu::cold]] ssize_t receive_shared(ReceiveRequest request) {
         Guard guard(*this);
+        return post_from_source(request);
+    }
+    // With the lock, if there is one.
+    [[gnu::always_inline]] ssize_t post_from_source(ReceiveRequest& request) {
         if (!context_->directed) [[likely]] {
             request.source = FI_ADDR_UNSPEC;
         } else if (request.source != FI_ADDR_UNSPEC && av_) {
@@ -210,7 +222,6 @@ public:
         return post_receive(*context_, request);
     }
 
-private:
     // With the lock, if there is one.
     [[gnu::always_inline]] void make_progress() {
         transport_.progress(*this);

@@ -11,7 +11,7 @@ class EngineMessages : public EngineSender<T, Locked> {
     using Base = EngineSender<T, Locked>;
 
 protected:
-    using typename Base::Guard;
+    using typename Base::Guard, typename Base::UnsharedGuard;
     using typename Base::Peer;
     // From EngineBase and Receiver.
     using Base::count_stat, Base::eager_max, Base::endpoint_, Base::kAtOnceMax, Base::kInlines, Base::kUnusual,
@@ -35,9 +35,9 @@ public:
     template <FrameOp Op>
     ssize_t send_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data,
                          uint8_t frame_flags) {
-        if (size > kAtOnceMax) [[unlikely]]
+        if (size > kAtOnceMax || this->is_shared()) [[unlikely]]
             return 1;
-        Guard guard(*this);
+        UnsharedGuard guard(*this);
         if (!try_send<Op>(bytes, size, to, tag, data, frame_flags, false)) return 1;
         reports.count(kSlotSend);  // no entry tells of it
         return 0;
@@ -311,8 +311,8 @@ private:
     template <FrameOp Op>
     ssize_t send_plain(const void* bytes, size_t size, fi_addr_t to, uint64_t tag, uint64_t data, uint8_t frame_flags,
                        void* context, uint64_t flags) {
-        if (!(flags & kUnusual) && size <= kAtOnceMax) [[likely]] {
-            Guard guard(*this);
+        if (!(flags & kUnusual) && size <= kAtOnceMax && !this->is_shared()) [[likely]] {
+            UnsharedGuard guard(*this);
             if (may_complete(flags) && !is_left_to(to, size) &&
                 try_send<Op>(bytes, size, to, tag, data, frame_flags, flags & FI_MORE)) [[likely]] {
                 reports.transmitted(flags, kSentFlags<Op>, kSlotSend, context);

@@ -20,7 +20,7 @@ class EngineRma : public EngineRmaTarget<T, Locked> {
     using Base = EngineRmaTarget<T, Locked>;
 
 protected:
-    using typename Base::Guard;
+    using typename Base::Guard, typename Base::UnsharedGuard;
     using typename Base::Peer;
     // From EngineBase and Receiver.
     using Base::count_stat, Base::kAtOnceMax, Base::kInlines, Base::kSnapshotMax, Base::kUnusual, Base::kWholeMax,
@@ -89,8 +89,8 @@ public:
                           uint64_t flags) {
         constexpr size_t kMost = kAtOnceMax < kWholeMax ? kAtOnceMax : kWholeMax;
         if constexpr (NativeRma<T>) return 1;
-        if (size > kMost || (flags & (kUnusual | FI_MORE | FI_INJECT_COMPLETE))) return 1;
-        Guard guard(*this);
+        if (size > kMost || (flags & (kUnusual | FI_MORE | FI_INJECT_COMPLETE)) || this->is_shared()) return 1;
+        UnsharedGuard guard(*this);
         Peer* peer = known_peer(to);
         PeerState* state = peer ? state_in(*peer) : nullptr;
         if (!state || state->busy || state->blocked || !state->responses.empty() || options_.strict) return 1;
