@@ -34,7 +34,7 @@ const std::vector<Room>& rooms() {
         {"domain", {"base", "hmem", "catalog", "progress", "fabric", "events"}},
         {"discovery", {"base", "config", "net", "catalog", "fabric"}},
         {"av", {"base", "net", "events", "domain", "discovery"}},
-        {"endpoint", {"base", "net", "catalog", "progress", "fabric", "events", "domain", "av"}},
+        {"endpoint", {"base", "hmem", "net", "catalog", "progress", "fabric", "events", "domain", "av"}},
         {"trigger", {"events", "domain", "endpoint"}},
         {"insist", {"base", "catalog", "domain", "endpoint", "events"}},
         {"collective", {"base", "events", "domain", "av", "endpoint"}},
