@@ -239,7 +239,7 @@ TEST(ShmPullChoice, WhereTheCheaperWayChangesItIsFollowed) {
     t.choice.allow();
     for (int i = 0; i < 6; ++i) {
         t.ring_cost = i % 2 ? far_lines : near_lines;
-        for (uint64_t bytes = 2 << 10; bytes <= kMost; bytes *= 2) {
+        for (uint64_t bytes = kPullMin; bytes <= kMost; bytes *= 2) {
             const bool is_short = bytes < 16 << 10;
             t.transfers(is_short ? 8'192 + 100 : 1'024 + 100, bytes);
             EXPECT_EQ(t.pulls(bytes), i % 2 == 1) << i << ": " << bytes;

@@ -1,4 +1,4 @@
-// Which of two ways transfers of 2 KiB and more take, measured: through the ring, or read out of the peer's memory by
+// Which of two ways transfers of 4 KiB and more take, measured: through the ring, or read out of the peer's memory by
 // the kernel; and of reads (read_grants.h) by asking the peer, which is called the ring here, or at once.
 //
 // Which is faster depends on the size, on the kernel, on the processor, and on whether the two processors share a
@@ -31,12 +31,12 @@
 
 namespace selvage::impl::shm {
 
-// Shorter transfers always come through the ring: the kernel's call alone takes longer than all of 1 KiB, and to
-// measure that would make it a twentieth slower (docs/performance-shm.md).
-inline constexpr size_t kPullMin = 2 * 1024;
+// Shorter transfers always come through the ring: what they complete with is then no answer of the peer, which programs
+// with both ends in one thread rely on (impl.cost.Inline).
+inline constexpr size_t kPullMin = 4 * 1024;
 
-// 2 KiB, 4 KiB, ... 2 MiB and more.
-inline constexpr unsigned kPullClasses = 11;
+// 4 KiB, 8 KiB, ... 2 MiB and more.
+inline constexpr unsigned kPullClasses = 10;
 constexpr unsigned pull_class(uint64_t length) {
     const unsigned log = static_cast<unsigned>(std::bit_width(length / kPullMin));  // 1 for the first class
     return std::min(log ? log - 1 : 0, kPullClasses - 1);
