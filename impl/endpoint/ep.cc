@@ -184,7 +184,7 @@ void Endpoint::settle_flags() {
 
 void share_path(const Endpoint& base, Endpoint* alias) {
     alias->path = base.path;
-    settle_tables(alias);
+    choose_tables(alias);
     alias->settle_flags();
 }
 

@@ -45,7 +45,7 @@ int apply_op_flags(Endpoint* endpoint, uint64_t flags) {
     LockGuard guard(endpoint->lock);
     (transmit ? endpoint->tx_flags : endpoint->rx_flags) = value;
     endpoint->settle_flags();
-    if (by_alias && endpoint->path) settle_tables(endpoint);
+    if (by_alias && endpoint->path) choose_tables(endpoint);
     return 0;
 }
 

@@ -12,6 +12,6 @@ namespace selvage::impl {
 // Gives an alias of an enabled endpoint the tables that its flags ask for: those of its base, or those whose calls
 // without flags are handed to the base's as calls with them. What injects has no context that could name a counter, so
 // it is refused.
-void settle_tables(Endpoint* alias);
+void choose_tables(Endpoint* alias);
 
 }  // namespace selvage::impl

@@ -60,18 +60,12 @@ public:
         }
     }
     void lock() final {
-        if constexpr (Locked) {
+        if (Locked || shared_) [[unlikely]]
             context_->lock.lock();
-        } else if (shared_) [[unlikely]] {
-            context_->lock.lock();
-        }
     }
     void unlock() final {
-        if constexpr (Locked) {
+        if (Locked || shared_) [[unlikely]]
             context_->lock.unlock();
-        } else if (shared_) [[unlikely]] {
-            context_->lock.unlock();
-        }
     }
     size_t inject_max() const { return options_.inject_max; }
     // fi_mr_desc is the application's business to give.
@@ -81,32 +75,23 @@ protected:
     // What became of a try to send an operation.
     enum class Step : uint8_t { Sent, Blocked, Wait, Down };
 
-    class Guard {
+    template <bool MayBeShared>
+    class GuardOf {
     public:
-        explicit Guard(EngineBase& engine) : engine_(engine) { engine_.lock(); }
-        ~Guard() { engine_.unlock(); }
-        Guard(const Guard&) = delete;
-        Guard& operator=(const Guard&) = delete;
+        explicit GuardOf(EngineBase& engine) : engine_(engine) {
+            if constexpr (Locked || MayBeShared) engine_.lock();
+        }
+        ~GuardOf() {
+            if constexpr (Locked || MayBeShared) engine_.unlock();
+        }
+        GuardOf(const GuardOf&) = delete;
+        GuardOf& operator=(const GuardOf&) = delete;
 
     private:
         EngineBase& engine_;
     };
-
-    // Of a path that is not shared: nothing at all where the engine has no locks.
-    class UnsharedGuard {
-    public:
-        explicit UnsharedGuard(EngineBase& engine) : engine_(engine) {
-            if constexpr (Locked) engine_.lock();
-        }
-        ~UnsharedGuard() {
-            if constexpr (Locked) engine_.unlock();
-        }
-        UnsharedGuard(const UnsharedGuard&) = delete;
-        UnsharedGuard& operator=(const UnsharedGuard&) = delete;
-
-    private:
-        EngineBase& engine_;
-    };
+    using Guard = GuardOf<true>;
+    using UnsharedGuard = GuardOf<false>;  // of a path that is not shared: nothing at all where the engine has no locks
     // The shortest paths leave a shared path to others, so that they save no registers for a lock that they do not
     // take.
     bool is_shared() const { return !Locked && shared_; }

@@ -79,13 +79,9 @@ public:
     void progress() override {
         if (EventReading::is_active()) [[unlikely]]
             return progress_for_events();
-        if constexpr (Locked) {
-            progress_locked();
-        } else {
-            if (shared_) [[unlikely]]
-                return progress_locked();
-            make_progress();
-        }
+        if (Locked || shared_) [[unlikely]]
+            return progress_locked();
+        make_progress();
     }
 
     bool arm() override {

@@ -273,7 +273,7 @@ constexpr fi_ops_atomic kAtomics = {
 
 }  // namespace
 
-void settle_tables(Endpoint* alias) {
+void choose_tables(Endpoint* alias) {
     const fid_ep& base = alias->base->descriptor;
     fid_ep& own = alias->descriptor;
     const bool triggers = (alias->tx_flags | alias->rx_flags) & FI_TRIGGER;

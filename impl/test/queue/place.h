@@ -1,4 +1,4 @@
-// A fabric and a domain without a provider, and a data path that a test moves by hand.
+// A fabric and a domain without a provider, a data path that a test moves by hand, and one that does nothing.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "impl/domain/domain.h"
+#include "impl/endpoint/datapath.h"
 #include "impl/events/cntr.h"
 #include "impl/events/cq.h"
 #include "impl/events/eq.h"
@@ -101,6 +102,22 @@ inline FailedCompletion failure(uint64_t number, int error = FI_ETRUNC) {
 }
 
 inline uint64_t number_of(const void* context) { return reinterpret_cast<uint64_t>(context); }
+
+// A data path that does nothing.
+class IdlePath : public DataPath {
+public:
+    void progress() override {}
+    bool arm() override { return true; }
+    int wait_descriptor() const override { return kNoDescriptor; }
+    int cancel(void*) override { return -FI_ENOENT; }
+    void set_counter(CounterSlot, Counter*) override {}
+    size_t transmit_left() override { return 0; }
+    size_t receive_left() override { return 0; }
+    void* transport() override { return nullptr; }
+    void lock() override {}
+    void unlock() override {}
+    void close() override {}
+};
 
 // Arrivals made by another thread become completions when progress is made, as over shared memory: who delivers rings
 // only if the receiver has armed itself, and progress disarms.

@@ -4,7 +4,6 @@
 #include <thread>
 #include <vector>
 
-#include "impl/endpoint/datapath.h"
 #include "impl/endpoint/ep.h"
 #include "impl/endpoint/triggered.h"
 #include "impl/test/queue/place.h"
@@ -13,7 +12,7 @@ namespace selvage::impl::test {
 namespace {
 
 // Starts sends, and answers as the test says.
-class SendingPath final : public DataPath {
+class SendingPath final : public IdlePath {
 public:
     size_t start_sends(const Work& first, size_t count, ssize_t* error) override {
         batches.push_back(0);
@@ -30,18 +29,6 @@ public:
         }
         return batches.back();
     }
-
-    void progress() override {}
-    bool arm() override { return true; }
-    int wait_descriptor() const override { return kNoDescriptor; }
-    int cancel(void*) override { return -FI_ENOENT; }
-    void set_counter(CounterSlot, Counter*) override {}
-    size_t transmit_left() override { return 0; }
-    size_t receive_left() override { return 0; }
-    void* transport() override { return nullptr; }
-    void lock() override {}
-    void unlock() override {}
-    void close() override {}
 
     // By the address of their contexts.
     uint64_t number_of(const void* context) const {

@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "impl/endpoint/datapath.h"
 #include "impl/endpoint/ep.h"
 #include "impl/endpoint/triggering.h"
 #include "impl/test/queue/place.h"
@@ -41,27 +40,27 @@ SeenCall call_of(fi_op_type type, const Message& message, uint64_t flags) {
     call.region = message.desc ? message.desc[0] : nullptr;
     return call;
 }
+template <typename Message>
+void take(fi_op_type type, const Message& message, uint64_t flags) {
+    handed_on = call_of(type, message, flags);
+    handed_on.first = message.msg_iov[0].iov_base;
+    for (size_t i = 0; i < message.iov_count; ++i) handed_on.sizes.push_back(message.msg_iov[i].iov_len);
+}
 template <fi_op_type Type>
 ssize_t message_call(fid_ep*, const fi_msg* message, uint64_t flags) {
-    handed_on = call_of(Type, *message, flags);
-    handed_on.first = message->msg_iov[0].iov_base;
-    for (size_t i = 0; i < message->iov_count; ++i) handed_on.sizes.push_back(message->msg_iov[i].iov_len);
+    take(Type, *message, flags);
     return 1;
 }
 template <fi_op_type Type>
 ssize_t tagged_call(fid_ep*, const fi_msg_tagged* message, uint64_t flags) {
-    handed_on = call_of(Type, *message, flags);
-    handed_on.first = message->msg_iov[0].iov_base;
-    for (size_t i = 0; i < message->iov_count; ++i) handed_on.sizes.push_back(message->msg_iov[i].iov_len);
+    take(Type, *message, flags);
     handed_on.tag = message->tag;
     handed_on.ignore = message->ignore;
     return 1;
 }
 template <fi_op_type Type>
 ssize_t access_call(fid_ep*, const fi_msg_rma* message, uint64_t flags) {
-    handed_on = call_of(Type, *message, flags);
-    handed_on.first = message->msg_iov[0].iov_base;
-    for (size_t i = 0; i < message->iov_count; ++i) handed_on.sizes.push_back(message->msg_iov[i].iov_len);
+    take(Type, *message, flags);
     handed_on.address = message->rma_iov[0].addr;
     handed_on.key = message->rma_iov[0].key;
     handed_on.target = message->rma_iov[0].len * message->rma_iov_count;
@@ -92,21 +91,6 @@ ssize_t compare_call(fid_ep*, const fi_msg_atomic* message, const fi_ioc* compar
     handed_on.compared = compared[0].addr;
     return 1;
 }
-
-class NoPath final : public DataPath {
-public:
-    void progress() override {}
-    bool arm() override { return true; }
-    int wait_descriptor() const override { return kNoDescriptor; }
-    int cancel(void*) override { return -FI_ENOENT; }
-    void set_counter(CounterSlot, Counter*) override {}
-    size_t transmit_left() override { return 0; }
-    size_t receive_left() override { return 0; }
-    void* transport() override { return nullptr; }
-    void lock() override {}
-    void unlock() override {}
-    void close() override {}
-};
 
 // A base with tables of the test's, and an alias of it.
 class Triggering : public testing::Test {
@@ -149,7 +133,7 @@ protected:
     }
 
     Place place;
-    NoPath path;
+    IdlePath path;
     Endpoint base;
     fi_ops_msg messages{};
     fi_ops_tagged tagged{};

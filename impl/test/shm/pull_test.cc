@@ -293,7 +293,7 @@ TEST_F(ShmWords, ReadsAreMadeAtOnceWhereThatIsFaster) {
         come_in_parts(kRead);
         for (int i = 0; i < 20; ++i) b_.came_pulled(*a_seen_, kRead);
     }
-    ASSERT_TRUE(a_seen_->choice.is_settled(kRead));
+    ASSERT_TRUE(a_seen_->choice.is_chosen(kRead));
     reads(200, 10, 1);
     EXPECT_TRUE(b_.reads_at_once(*a_seen_, kRead));
     reads(1'200, 1, 10);

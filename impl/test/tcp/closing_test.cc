@@ -1,5 +1,5 @@
 // Endpoints with rails that close while something that they sent is on its way: it arrives, also by other links than it
-// was sent by, before the peer is told of the end.
+// was sent by, before the peer learns of the end.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -13,13 +13,13 @@ namespace {
 constexpr int kShorts = 200;
 constexpr size_t kInThree = 96u << 10;  // of which each link takes a part, of several frames at a time
 
-// What the other end does meanwhile, until it has been told of the end.
+// What the other end does meanwhile, until it has learnt of the end.
 class Reader {
 public:
     explicit Reader(RailSide& side, int after = 0)
         : thread_([&side, after] {
               (void)poll(nullptr, 0, after);
-              told_of_end(side);
+              wait_for_end(side);
           }) {}
     ~Reader() { join(); }
     void join() {
@@ -29,7 +29,7 @@ public:
     Reader& operator=(const Reader&) = delete;
 
 private:
-    static void told_of_end(RailSide& side) {
+    static void wait_for_end(RailSide& side) {
         EXPECT_TRUE(run(
             {&side}, [&] { return !side.sink.downs.empty(); }, 20'000));
     }
@@ -54,15 +54,20 @@ void expect_frames(RailPair& pair, RailSide& at, size_t count) {
     pair.expect_whole(at);
 }
 
+// The one closes while the other reads, `after` milliseconds later.
+void expect_after_close(RailPair& pair, RailSide& closes, RailSide& reads, size_t count, int after = 0) {
+    Reader reader(reads, after);
+    closes.transport.close();
+    reader.join();
+    expect_frames(pair, reads, count);
+}
+
 TEST(TcpClosing, WhoCalledDeliversByAnotherLinkWhatASilentOneDoesNot) {
     SilentPair pair;
     ASSERT_TRUE(pair.connect());
     const SilentLink silent = pair.silence(1);
     for (int i = 0; i < kShorts; ++i) ASSERT_TRUE(pair.send(pair.a, *pair.to_b, 500));
-    Reader reader(pair.b);
-    pair.a.transport.close();
-    reader.join();
-    expect_frames(pair, pair.b, pair.sent[0]);
+    expect_after_close(pair, pair.a, pair.b, pair.sent[0]);
 }
 
 TEST(TcpClosing, WhoWasCalledDeliversByAnotherLinkWhatASilentOneDoesNot) {
@@ -70,10 +75,7 @@ TEST(TcpClosing, WhoWasCalledDeliversByAnotherLinkWhatASilentOneDoesNot) {
     ASSERT_TRUE(pair.connect());
     const SilentLink silent = pair.silence(1);
     for (int i = 0; i < kShorts; ++i) ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), 500));
-    Reader reader(pair.a);
-    pair.b.transport.close();
-    reader.join();
-    expect_frames(pair, pair.a, pair.sent[1]);
+    expect_after_close(pair, pair.b, pair.a, pair.sent[1]);
 }
 
 TEST(TcpClosing, ASearchForAnotherLinkThatHasBegunIsFinished) {
@@ -83,10 +85,7 @@ TEST(TcpClosing, ASearchForAnotherLinkThatHasBegunIsFinished) {
     const SilentLink silent = pair.silence(1);
     for (int i = 0; i < kShorts; ++i) ASSERT_TRUE(pair.send(pair.a, *pair.to_b, 500));
     ASSERT_TRUE(run({&pair.a}, [&] { return pair.to_b->rails->first.lost; }));
-    Reader reader(pair.b);
-    pair.a.transport.close();
-    reader.join();
-    expect_frames(pair, pair.b, pair.sent[0]);
+    expect_after_close(pair, pair.a, pair.b, pair.sent[0]);
 }
 
 TEST(TcpClosing, PartsOfARailThatIsSilentGoByAnother) {
@@ -95,10 +94,7 @@ TEST(TcpClosing, PartsOfARailThatIsSilentGoByAnother) {
     const SilentLink silent = pair.silence(2);
     const size_t begun = begin_divided_frames(pair, 4);
     ASSERT_GT(begun, 0u);
-    Reader reader(pair.b);
-    pair.a.transport.close();
-    reader.join();
-    expect_frames(pair, pair.b, pair.sent[0] + begun);
+    expect_after_close(pair, pair.a, pair.b, pair.sent[0] + begun);
 }
 
 TEST(TcpClosing, DividedFramesThatNobodyHasReadYetArrive) {
@@ -106,10 +102,7 @@ TEST(TcpClosing, DividedFramesThatNobodyHasReadYetArrive) {
     ASSERT_TRUE(pair.connect());
     const size_t begun = begin_divided_frames(pair, 4);
     ASSERT_GT(begun, 0u);
-    Reader reader(pair.b, 100);
-    pair.a.transport.close();
-    reader.join();
-    expect_frames(pair, pair.b, pair.sent[0] + begun);
+    expect_after_close(pair, pair.a, pair.b, pair.sent[0] + begun, 100);
 }
 
 // The kernel has all of it by then.

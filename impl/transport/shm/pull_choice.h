@@ -65,7 +65,7 @@ public:
     }
 
     // Both ways are known for transfers of that length, and the word says the better one. REQUIRES: kPullMin or more.
-    bool is_settled(uint64_t length) const { return is_measured(pull_class(length)); }
+    bool is_chosen(uint64_t length) const { return is_measured(pull_class(length)); }
 
     // A transfer of `length` bytes, at least kPullMin, has come. Whether finished() is to be called with its time.
     bool counts(uint64_t length) {

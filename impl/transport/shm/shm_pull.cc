@@ -109,7 +109,7 @@ void ShmTransport::came_read(Peer& peer, size_t length, bool at_once) {
     if (!keeps_grants(peer, length)) return;
     if (at_once) {
         peer.choice.interrupt();
-    } else if (!peer.choice.is_settled(length)) {
+    } else if (!peer.choice.is_chosen(length)) {
         return peer.reads.interrupt();
     }
     if (!peer.reads.counts(length)) return;
