@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "conformance/base/leftovers.h"
@@ -247,14 +248,14 @@ bool ChildRun::dead() const {
     return waitid(P_PID, static_cast<id_t>(pid_), &about, WEXITED | WNOHANG | WNOWAIT) == 0 && about.si_pid == pid_;
 }
 
-/// Waits for the child, and ends what it has started.
+// Waits for the child, ends what it has started, and removes what it has left in /dev/shm.
 int ChildRun::reap() {
     siginfo_t about = {};
     while (waitid(P_PID, static_cast<id_t>(pid_), &about, WEXITED | WNOWAIT) != 0 && errno == EINTR) continue;
     kill(-pid_, SIGKILL);  // before the process id may be given to somebody else
     int status = 0;
     while (waitpid(pid_, &status, 0) < 0 && errno == EINTR) continue;
-    pid_ = -1;
+    remove_leftovers_of(std::exchange(pid_, -1));
     return status;
 }
 

@@ -4,7 +4,7 @@
 // enable an endpoint with -FI_EBUSY where the name is taken and its owner lives.  Process ids come round again: once a
 // killed process's id is given out a second time, its leftover seems to belong to the new process, which is alive.
 // A process that is forked to use a library calls this first (begin_child), so that such a refusal is not taken for the
-// library's answer.
+// library's answer; who waits for it removes what it left (child.cc), so that no program of somebody else meets it.
 #pragma once
 
 #include <sys/types.h>

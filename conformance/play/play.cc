@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +10,10 @@
 #include <cstring>
 #include <new>
 #include <thread>
+#include <utility>
 
+#include "conformance/base/child.h"
+#include "conformance/base/leftovers.h"
 #include "conformance/play/player.h"
 
 namespace selvage::conformance {
@@ -80,8 +82,8 @@ bool same_machine(const PlaySet& set) {
     return true;
 }
 
-[[noreturn]] void be_player(const PlaySet& set, std::size_t number) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+[[noreturn]] void be_player(const PlaySet& set, std::size_t number, pid_t parent) {
+    begin_child(parent);
     // A recorder would record the replay; output of the library is not ours.
     unsetenv("LD_PRELOAD");
     auto& part = set.shared->parts[number];
@@ -111,7 +113,7 @@ void wait_for_players(const PlaySet& set, std::vector<pid_t>& players, std::vect
         for (std::size_t i = 0; i < players.size(); ++i) {
             if (players[i] == 0) continue;
             if (waitpid(players[i], &statuses[i], WNOHANG) == players[i]) {
-                players[i] = 0;
+                remove_leftovers_of(std::exchange(players[i], 0));
                 const auto ending = set.shared->parts[i].ending.load(std::memory_order_acquire);
                 const bool fine = ending == PlayState::Same || (ending == PlayState::Differs && set.keep_going);
                 if (!fine) set.shared->stop.store(true);
@@ -191,9 +193,10 @@ bool play_traces(std::vector<Trace> traces, const PlayOptions& options, PlayResu
     }
     set.shared = new (mapped) PlayShared;
     std::vector<pid_t> players;
+    const pid_t parent = getpid();
     for (std::size_t i = 0; i < set.traces.size(); ++i) {
         const pid_t player = fork();
-        if (player == 0) be_player(set, i);
+        if (player == 0) be_player(set, i, parent);
         if (player < 0) {
             error = std::string("no process: ") + std::strerror(errno);
             for (const auto p : players) kill(p, SIGKILL);

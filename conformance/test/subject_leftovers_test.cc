@@ -1,4 +1,5 @@
-// What a killed namesake left in /dev/shm is gone before a library is used, and nothing else is.
+// What a killed namesake left in /dev/shm is gone before a library is used, what a child left when it has ended, and
+// nothing else is.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -6,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,19 @@ TEST(Leftovers, OnlyThoseThatBearTheIdOfThisProcessGo) {
     for (const auto& name : others) {
         EXPECT_TRUE(there(name)) << name;
         shm_unlink(name.c_str());
+    }
+}
+
+TEST(Leftovers, WhatAChildLeftGoesWhenItHasEndedOrWasKilled) {
+    for (const bool killed : {false, true}) {
+        const Seen seen = in_child([&](Channel& channel) {
+            const std::string name = std::to_string(getpid()) + ":0:0";
+            leave(name);
+            channel.send(name);
+            if (killed) raise(SIGKILL);
+        });
+        ASSERT_EQ(seen.records.size(), 1U);
+        EXPECT_FALSE(there(seen.records.front())) << killed;
     }
 }
 
