@@ -105,9 +105,9 @@ void take_back_counter(Endpoint* endpoint, CounterSlot slot, Counter* counter) {
 
 int bind_counter(Endpoint* endpoint, Counter* counter, uint64_t flags) {
     if (!flags || (flags & ~kModifiers)) return -FI_EBADFLAGS;
-    // What happens at the target is counted only where it makes events.
-    if ((flags & (FI_REMOTE_READ | FI_REMOTE_WRITE)) && !(endpoint->caps & FI_RMA_EVENT)) return -FI_EINVAL;
     if (counter->domain != endpoint->domain) return -FI_EDOMAIN;
+    // What happens at the target makes events with FI_RMA_EVENT alone; programs ask for it without, and count nothing.
+    if (!(endpoint->caps & FI_RMA_EVENT)) flags &= ~(FI_REMOTE_READ | FI_REMOTE_WRITE);
     for (const SlotFlag& row : kSlotFlags) {
         if ((flags & row.flag) && endpoint->counters[row.slot]) return -FI_EINVAL;
     }

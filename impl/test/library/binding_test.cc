@@ -108,6 +108,33 @@ TEST_P(Binding, CountersBoundToAnEnabledEndpointCountFromThenOn) {
     EXPECT_EQ(reads.close(), 0);
 }
 
+// As fi_ubertest does: one counter for all that a receiver may see, whether or not accesses make events there.
+TEST_P(Binding, WithoutEventsOfAccessesACounterOfThemCountsNoneOfThem) {
+    Network plain(GetParam(), FI_EP_RDM, kVersion, FI_MSG | FI_RMA);
+    ASSERT_EQ(plain.result, 0);
+    Pair pair(plain);
+    Opened<fid_cntr> counter, alone;
+    open_counter(plain, counter);
+    open_counter(plain, alone);
+    EXPECT_EQ(fi_ep_bind(pair.a.ep.get(), counter.base(), FI_RECV | FI_REMOTE_READ | FI_REMOTE_WRITE), 0);
+    EXPECT_EQ(fi_ep_bind(pair.b.ep.get(), alone.base(), FI_REMOTE_READ), 0);
+    pair.enable();
+    char memory[64] = "";
+    Opened<fid_mr> mr;
+    ASSERT_EQ(fi_mr_reg(plain.domain.get(), memory, sizeof memory, FI_REMOTE_WRITE, 0, 5, 0, mr.out(), nullptr), 0);
+    pair.greet();
+    ASSERT_EQ(pair.until_taken([&] {
+        return fi_write(pair.b.ep.get(), "written", 8, nullptr, pair.b.peer, 0, fi_mr_key(mr.get()), nullptr);
+    }),
+              0);
+    EXPECT_EQ(pair.wait_for_entry(pair.b), 1);
+    pair.greet();
+    EXPECT_STREQ(memory, "written");
+    EXPECT_EQ(fi_cntr_read(counter.get()), 2u) << "the two messages alone";
+    EXPECT_EQ(fi_cntr_read(alone.get()), 0u);
+    EXPECT_EQ(alone.close(), 0);
+}
+
 TEST_P(Binding, SharedTransmitContextsMayComeLateAndLeaveEarly) {
     ASSERT_EQ(network_.result, 0);
     Opened<fid_stx> stx;
