@@ -1,16 +1,13 @@
 // Reads, writes and atomics of endpoints with checks (insist.h): FI_MR_LOCAL, and what begin() looks at.
-#include <algorithm>
-
 #include "impl/endpoint/atomic_types.h"
 #include "impl/endpoint/insisted.h"
+#include "impl/endpoint/structured_calls.h"
 #include "impl/insist/insist.h"
 
 namespace selvage::impl {
 namespace {
 
 constexpr size_t kPartsMax = 16;  // more are refused by the data path
-
-uint64_t defaults(fid_ep* ep) { return Endpoint::of(ep)->tx_defaults; }
 
 LookedAtCall looked_at(const char* name, fid_ep* ep, const iovec* ranges, void* const* regions, size_t count,
                        void* context, uint64_t flags) {
@@ -24,65 +21,23 @@ LookedAtCall looked_at(const char* name, fid_ep* ep, const iovec* ranges, void* 
             .receives = false};
 }
 
-ssize_t access(const char* name, fid_ep* ep, bool writes, const fi_msg_rma* message, uint64_t flags) {
-    if (!message) return -FI_EINVAL;
+ssize_t access(const char* name, fid_ep* ep, bool writes, const fi_msg_rma& message, uint64_t flags) {
     const fi_ops_rma& plain = *Checks::of(ep).rma;
     const auto forward = [&, given = flags & ~kStartsTriggered] {
-        return writes ? plain.writemsg(ep, message, given) : plain.readmsg(ep, message, given);
+        return writes ? plain.writemsg(ep, &message, given) : plain.readmsg(ep, &message, given);
     };
     if ((flags & FI_TRIGGER) && !starts_work(ep, flags)) return forward();
+    if (message.iov_count && !message.msg_iov) return -FI_EINVAL;
     const LookedAtCall call =
-        looked_at(name, ep, message->msg_iov, message->desc, message->iov_count, message->context, flags);
+        looked_at(name, ep, message.msg_iov, message.desc, message.iov_count, message.context, flags);
     const int error = check_regions(call, writes ? FI_WRITE : FI_READ);
     return error ? error : hand_on(call, forward);
 }
-
-// One remote range, as long as those of this side.
-ssize_t access_one(const char* name, fid_ep* ep, bool writes, const iovec* ranges, void** regions, size_t count,
-                   fi_addr_t peer, uint64_t address, uint64_t key, uint64_t data, void* context, uint64_t flags) {
-    if (count && !ranges) return -FI_EINVAL;
-    fi_rma_iov target{.addr = address, .len = 0, .key = key};
-    for (size_t i = 0; i < std::min(count, kPartsMax); ++i) target.len += ranges[i].iov_len;
-    const fi_msg_rma message{.msg_iov = ranges,
-                             .desc = regions,
-                             .iov_count = count,
-                             .addr = peer,
-                             .rma_iov = &target,
-                             .rma_iov_count = 1,
-                             .context = context,
-                             .data = data};
-    return access(name, ep, writes, &message, flags);
-}
-
-ssize_t read(fid_ep* ep, void* bytes, size_t size, void* region, fi_addr_t from, uint64_t address, uint64_t key,
-             void* context) {
-    const iovec range{bytes, size};
-    return access_one("fi_read", ep, false, &range, &region, 1, from, address, key, 0, context, defaults(ep));
-}
-ssize_t readv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t from, uint64_t address,
-              uint64_t key, void* context) {
-    return access_one("fi_readv", ep, false, ranges, regions, count, from, address, key, 0, context, defaults(ep));
-}
 ssize_t readmsg(fid_ep* ep, const fi_msg_rma* message, uint64_t flags) {
-    return access("fi_readmsg", ep, false, message, flags);
-}
-ssize_t write(fid_ep* ep, const void* bytes, size_t size, void* region, fi_addr_t to, uint64_t address, uint64_t key,
-              void* context) {
-    const iovec range{const_cast<void*>(bytes), size};
-    return access_one("fi_write", ep, true, &range, &region, 1, to, address, key, 0, context, defaults(ep));
-}
-ssize_t writev(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t to, uint64_t address,
-               uint64_t key, void* context) {
-    return access_one("fi_writev", ep, true, ranges, regions, count, to, address, key, 0, context, defaults(ep));
+    return message ? access("fi_readmsg", ep, false, *message, flags) : -FI_EINVAL;
 }
 ssize_t writemsg(fid_ep* ep, const fi_msg_rma* message, uint64_t flags) {
-    return access("fi_writemsg", ep, true, message, flags);
-}
-ssize_t writedata(fid_ep* ep, const void* bytes, size_t size, void* region, uint64_t data, fi_addr_t to,
-                  uint64_t address, uint64_t key, void* context) {
-    const iovec range{const_cast<void*>(bytes), size};
-    return access_one("fi_writedata", ep, true, &range, &region, 1, to, address, key, data, context,
-                      defaults(ep) | FI_REMOTE_CQ_DATA);
+    return message ? access("fi_writemsg", ep, true, *message, flags) : -FI_EINVAL;
 }
 
 // A vector of an atomic.
@@ -105,116 +60,65 @@ int check_elements(const char* name, fid_ep* ep, const Elements& elements, fi_da
 static_assert(sizeof(fi_ioc) == sizeof(iovec));
 
 template <typename Forward>
-ssize_t atomic(const char* name, fid_ep* ep, const fi_msg_atomic* message, const Elements& compare,
-               const Elements& results, uint64_t flags, Forward post) {
-    if (!message) return -FI_EINVAL;
-    const auto forward = [&] { return post(flags & ~kStartsTriggered); };
+ssize_t atomic(const char* name, fid_ep* ep, const fi_msg_atomic& message, const fi_msg_compare& compare,
+               const fi_msg_fetch& results, uint64_t flags, Forward post) {
+    const auto forward = [&] { return post(*Checks::of(ep).atomic, flags & ~kStartsTriggered); };
     if ((flags & FI_TRIGGER) && !starts_work(ep, flags)) return forward();
-    const Elements operands{message->msg_iov, message->desc, message->op == FI_ATOMIC_READ ? 0 : message->iov_count};
-    int error = check_elements(name, ep, operands, message->datatype, flags, FI_WRITE);
-    if (!error) error = check_elements(name, ep, compare, message->datatype, flags, FI_WRITE);
-    if (!error) error = check_elements(name, ep, results, message->datatype, flags, FI_READ);
+    const size_t operands = message.op == FI_ATOMIC_READ ? 0 : message.iov_count;
+    const fi_datatype type = message.datatype;
+    int error = check_elements(name, ep, {message.msg_iov, message.desc, operands}, type, flags, FI_WRITE);
+    if (!error)
+        error = check_elements(name, ep, {compare.msg_iov, compare.desc, compare.iov_count}, type, flags, FI_WRITE);
+    if (!error)
+        error = check_elements(name, ep, {results.msg_iov, results.desc, results.iov_count}, type, flags, FI_READ);
     if (error) return error;
-    const auto* ranges = reinterpret_cast<const iovec*>(message->msg_iov);
-    return hand_on(looked_at(name, ep, ranges, message->desc, operands.count, message->context, flags), forward);
+    const auto* ranges = reinterpret_cast<const iovec*>(message.msg_iov);
+    return hand_on(looked_at(name, ep, ranges, message.desc, operands, message.context, flags), forward);
 }
 
-ssize_t basemsg_as(const char* name, fid_ep* ep, const fi_msg_atomic* message, uint64_t flags) {
-    return atomic(name, ep, message, {}, {}, flags,
-                  [&](uint64_t given) { return Checks::of(ep).atomic->writemsg(ep, message, given); });
-}
-ssize_t fetchmsg_as(const char* name, fid_ep* ep, const fi_msg_atomic* message, fi_ioc* results, void** regions,
-                    size_t count, uint64_t flags) {
-    return atomic(name, ep, message, {}, {results, regions, count}, flags, [&](uint64_t given) {
-        return Checks::of(ep).atomic->readwritemsg(ep, message, results, regions, count, given);
-    });
-}
-ssize_t comparemsg_as(const char* name, fid_ep* ep, const fi_msg_atomic* message, const Elements& compare,
-                      fi_ioc* results, void** regions, size_t count, uint64_t flags) {
-    return atomic(name, ep, message, compare, {results, regions, count}, flags, [&](uint64_t given) {
-        return Checks::of(ep).atomic->compwritemsg(ep, message, compare.parts, compare.regions, compare.count, results,
-                                                   regions, count, given);
-    });
-}
-
-// One remote range of as many elements as the vector that is given.
-struct AtomicCall {
-    fi_msg_atomic message;
-    fi_rma_ioc target;
-
-    AtomicCall(const fi_ioc* parts, void** regions, size_t count, const fi_ioc* counted, size_t counted_count,
-               fi_addr_t to, uint64_t address, uint64_t key, fi_datatype type, fi_op op, void* context)
-        : message{}, target{.addr = address, .count = 0, .key = key} {
-        for (size_t i = 0; counted && i < std::min(counted_count, kPartsMax); ++i) target.count += counted[i].count;
-        message.msg_iov = parts;
-        message.desc = regions;
-        message.iov_count = count;
-        message.addr = to;
-        message.rma_iov = &target;
-        message.rma_iov_count = 1;
-        message.datatype = type;
-        message.op = op;
-        message.context = context;
+struct CheckedAccesses {
+    static uint64_t transmit_flags(fid_ep* ep) { return Endpoint::of(ep)->tx_defaults; }
+    static ssize_t read(const char* name, fid_ep* ep, const fi_msg_rma& message, uint64_t flags) {
+        return access(name, ep, false, message, flags);
     }
-    AtomicCall(const AtomicCall&) = delete;
-    AtomicCall& operator=(const AtomicCall&) = delete;
+    static ssize_t write(const char* name, fid_ep* ep, const fi_msg_rma& message, uint64_t flags) {
+        return access(name, ep, true, message, flags);
+    }
+    static ssize_t atomic(const char* name, fid_ep* ep, const fi_msg_atomic& message, uint64_t flags) {
+        return impl::atomic(name, ep, message, {}, {}, flags, [&](const fi_ops_atomic& calls, uint64_t given) {
+            return calls.writemsg(ep, &message, given);
+        });
+    }
+    static ssize_t fetch(const char* name, fid_ep* ep, const fi_msg_atomic& message, const fi_msg_fetch& results,
+                         uint64_t flags) {
+        return impl::atomic(name, ep, message, {}, results, flags, [&](const fi_ops_atomic& calls, uint64_t given) {
+            return calls.readwritemsg(ep, &message, results.msg_iov, results.desc, results.iov_count, given);
+        });
+    }
+    static ssize_t compare(const char* name, fid_ep* ep, const fi_msg_atomic& message, const fi_msg_compare& comparands,
+                           const fi_msg_fetch& results, uint64_t flags) {
+        return impl::atomic(
+            name, ep, message, comparands, results, flags, [&](const fi_ops_atomic& calls, uint64_t given) {
+                return calls.compwritemsg(ep, &message, comparands.msg_iov, comparands.desc, comparands.iov_count,
+                                          results.msg_iov, results.desc, results.iov_count, given);
+            });
+    }
 };
+using AccessForms = StructuredCalls<CheckedAccesses>;
 
-fi_ioc elements(const void* bytes, size_t count) { return {.addr = const_cast<void*>(bytes), .count = count}; }
-
-ssize_t basev(fid_ep* ep, const fi_ioc* parts, void** regions, size_t count, fi_addr_t to, uint64_t address,
-              uint64_t key, fi_datatype type, fi_op op, void* context) {
-    const AtomicCall call(parts, regions, count, parts, count, to, address, key, type, op, context);
-    return basemsg_as("fi_atomicv", ep, &call.message, defaults(ep));
-}
-ssize_t base(fid_ep* ep, const void* bytes, size_t count, void* region, fi_addr_t to, uint64_t address, uint64_t key,
-             fi_datatype type, fi_op op, void* context) {
-    const fi_ioc part = elements(bytes, count);
-    const AtomicCall call(&part, &region, 1, &part, 1, to, address, key, type, op, context);
-    return basemsg_as("fi_atomic", ep, &call.message, defaults(ep));
-}
-ssize_t basemsg(fid_ep* ep, const fi_msg_atomic* message, uint64_t flags) {
-    return basemsg_as("fi_atomicmsg", ep, message, flags);
-}
-ssize_t fetchv(fid_ep* ep, const fi_ioc* parts, void** regions, size_t count, fi_ioc* results, void** result_regions,
-               size_t result_count, fi_addr_t to, uint64_t address, uint64_t key, fi_datatype type, fi_op op,
-               void* context) {
-    const AtomicCall call(parts, regions, count, results, result_count, to, address, key, type, op, context);
-    return fetchmsg_as("fi_fetch_atomicv", ep, &call.message, results, result_regions, result_count, defaults(ep));
-}
-ssize_t fetch(fid_ep* ep, const void* bytes, size_t count, void* region, void* result, void* result_region,
-              fi_addr_t to, uint64_t address, uint64_t key, fi_datatype type, fi_op op, void* context) {
-    const fi_ioc part = elements(bytes, count);
-    fi_ioc results = elements(result, count);
-    const AtomicCall call(&part, &region, 1, &results, 1, to, address, key, type, op, context);
-    return fetchmsg_as("fi_fetch_atomic", ep, &call.message, &results, &result_region, 1, defaults(ep));
+ssize_t atomicmsg(fid_ep* ep, const fi_msg_atomic* message, uint64_t flags) {
+    return message ? CheckedAccesses::atomic("fi_atomicmsg", ep, *message, flags) : -FI_EINVAL;
 }
 ssize_t fetchmsg(fid_ep* ep, const fi_msg_atomic* message, fi_ioc* results, void** regions, size_t count,
                  uint64_t flags) {
-    return fetchmsg_as("fi_fetch_atomicmsg", ep, message, results, regions, count, flags);
+    return message ? CheckedAccesses::fetch("fi_fetch_atomicmsg", ep, *message, {results, regions, count}, flags)
+                   : -FI_EINVAL;
 }
-ssize_t comparev(fid_ep* ep, const fi_ioc* parts, void** regions, size_t count, const fi_ioc* compare,
-                 void** compare_regions, size_t compare_count, fi_ioc* results, void** result_regions,
-                 size_t result_count, fi_addr_t to, uint64_t address, uint64_t key, fi_datatype type, fi_op op,
-                 void* context) {
-    const AtomicCall call(parts, regions, count, results, result_count, to, address, key, type, op, context);
-    return comparemsg_as("fi_compare_atomicv", ep, &call.message, {compare, compare_regions, compare_count}, results,
-                         result_regions, result_count, defaults(ep));
-}
-ssize_t compare(fid_ep* ep, const void* bytes, size_t count, void* region, const void* comparand, void* compare_region,
-                void* result, void* result_region, fi_addr_t to, uint64_t address, uint64_t key, fi_datatype type,
-                fi_op op, void* context) {
-    const fi_ioc part = elements(bytes, count);
-    const fi_ioc comparands = elements(comparand, count);
-    fi_ioc results = elements(result, count);
-    const AtomicCall call(&part, &region, 1, &results, 1, to, address, key, type, op, context);
-    return comparemsg_as("fi_compare_atomic", ep, &call.message, {&comparands, &compare_region, 1}, &results,
-                         &result_region, 1, defaults(ep));
-}
-ssize_t comparemsg(fid_ep* ep, const fi_msg_atomic* message, const fi_ioc* compare_parts, void** compare_regions,
+ssize_t comparemsg(fid_ep* ep, const fi_msg_atomic* message, const fi_ioc* comparands, void** compare_regions,
                    size_t compare_count, fi_ioc* results, void** regions, size_t count, uint64_t flags) {
-    return comparemsg_as("fi_compare_atomicmsg", ep, message, {compare_parts, compare_regions, compare_count}, results,
-                         regions, count, flags);
+    if (!message) return -FI_EINVAL;
+    return CheckedAccesses::compare("fi_compare_atomicmsg", ep, *message, {comparands, compare_regions, compare_count},
+                                    {results, regions, count}, flags);
 }
 
 }  // namespace
@@ -223,15 +127,15 @@ fi_ops_rma checked_accesses(const Checks& checks, const Endpoint& endpoint) {
     fi_ops_rma table = *checks.rma;
     if (!(endpoint.tx.caps & FI_RMA)) return table;
     if (endpoint.tx.caps & FI_READ) {
-        table.read = read;
-        table.readv = readv;
+        table.read = AccessForms::read;
+        table.readv = AccessForms::readv;
         table.readmsg = readmsg;
     }
     if (endpoint.tx.caps & FI_WRITE) {
-        table.write = write;
-        table.writev = writev;
+        table.write = AccessForms::write;
+        table.writev = AccessForms::writev;
         table.writemsg = writemsg;
-        table.writedata = writedata;
+        table.writedata = AccessForms::writedata;
     }
     return table;
 }
@@ -240,16 +144,16 @@ fi_ops_atomic checked_atomics(const Checks& checks, const Endpoint& endpoint) {
     fi_ops_atomic table = *checks.atomic;
     if (!(endpoint.tx.caps & FI_ATOMIC)) return table;
     if (endpoint.tx.caps & FI_WRITE) {
-        table.write = base;
-        table.writev = basev;
-        table.writemsg = basemsg;
+        table.write = AccessForms::atomic;
+        table.writev = AccessForms::atomicv;
+        table.writemsg = atomicmsg;
     }
     if (endpoint.tx.caps & FI_READ) {
-        table.readwrite = fetch;
-        table.readwritev = fetchv;
+        table.readwrite = AccessForms::fetch;
+        table.readwritev = AccessForms::fetchv;
         table.readwritemsg = fetchmsg;
-        table.compwrite = compare;
-        table.compwritev = comparev;
+        table.compwrite = AccessForms::compare;
+        table.compwritev = AccessForms::comparev;
         table.compwritemsg = comparemsg;
     }
     return table;
