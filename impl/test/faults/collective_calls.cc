@@ -22,7 +22,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -32,6 +31,7 @@
 
 #include "impl/test/crowd/station.h"
 #include "impl/test/faults/failing_calls.h"
+#include "impl/test/faults/violation.h"
 
 namespace selvage::impl::test {
 namespace {
@@ -51,17 +51,6 @@ struct Options {
 } options;
 long current = 0, violations = 0, refused = 0, failed = 0;
 const char* step = "";
-
-[[gnu::format(printf, 1, 2)]] void violated(const char* format, ...) {
-    char text[300];
-    va_list rest;
-    va_start(rest, format);
-    vsnprintf(text, sizeof text, format, rest);
-    va_end(rest);
-    ++violations;
-    printf("%s, n = %ld, %s: %s\n", options.provider.c_str(), current, step, text);
-    fflush(stdout);
-}
 
 uint64_t out[kMembers][kMembers * kValuesMost], in[kMembers][kMembers * kValuesMost];
 
@@ -376,6 +365,12 @@ int main_of(int count, char** arguments) {
 }
 
 }  // namespace
+
+void note_violation(char* where, size_t size) {
+    ++violations;
+    snprintf(where, size, "%s, n = %ld, %s", options.provider.c_str(), current, step);
+}
+
 }  // namespace selvage::impl::test
 
 int main(int count, char** arguments) { return selvage::impl::test::main_of(count, arguments); }
