@@ -12,42 +12,22 @@
 // --kill ends the second host's process in a transfer; how long it took until an operation failed is printed.
 // --second-library: that host runs with the library there, of another release. Status 1:
 // a ratio is below --least, or bytes are wrong; 77: there can be no such hosts here, and why is on standard error.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "impl/test/crowd/station.h"
-#include "impl/test/tcp/two_hosts.h"
+#include "impl/test/tcp/network_side.h"
 
 namespace selvage::impl::test {
 namespace {
-
-enum class Kind : int { Message, Write, Read, Socket, SocketBack, End };
-
-// What the first host asks the second to take part in.
-struct Job {
-    Kind kind = Kind::End;
-    unsigned window = 0;  // operations under way at a time; of a socket with 1, each is answered
-    unsigned count = 0;
-    size_t size = 0;
-};
-
-// Bytes of the memory that its operations lie in.
-size_t bytes_of(const Job& job) { return job.size * std::min(job.window, job.count); }
 
 struct Row {
     const char* name;
@@ -55,7 +35,6 @@ struct Row {
     size_t size;
     unsigned window;
 };
-constexpr size_t kMebi = size_t{1} << 20;
 constexpr Row kRows[] = {
     {"message-1", Kind::Message, kMebi, 16},
     {"message-16", Kind::Message, 16 * kMebi, 4},
@@ -65,200 +44,8 @@ constexpr Row kRows[] = {
     {"read-16", Kind::Read, 16 * kMebi, 4},
     {"message-16-alone", Kind::Message, 16 * kMebi, 1},
 };
-constexpr size_t kMemory = 64 * kMebi;
-constexpr uint16_t kPort = 7001;
-constexpr double kFoundWithin = 2;  // seconds until the other host knows of a process that was killed
-
-struct Choice {
-    Cable cable{.megabits = 1000};
-    unsigned cables = 1;
-    unsigned last_megabits = 0;  // of the last cable; 0: as the others
-    unsigned cut = 0;
-    unsigned cut_cable = UINT32_MAX;  // the last
-    bool silent = false;
-    unsigned kill = 0;
-    int second_control = -1;  // this is the second host, started anew
-    std::string second_library;
-    std::vector<char*> words;
-    size_t mebibytes = 64;
-    unsigned rounds = 3;
-    double least = 0;
-    bool spin = false;
-    bool netem = false;
-    std::vector<std::string> rows;
-};
-Choice choice;
-
-double now() {
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-void put(int to, const void* bytes, size_t size) {
-    const auto* at = static_cast<const char*>(bytes);
-    while (size) {
-        const ssize_t done = send(to, at, size, MSG_NOSIGNAL);
-        if (done <= 0) give_up("send", strerror(errno));
-        at += done;
-        size -= static_cast<size_t>(done);
-    }
-}
-void get(int from, void* bytes, size_t size) {
-    auto* at = static_cast<char*>(bytes);
-    while (size) {
-        const ssize_t done = recv(from, at, size, 0);
-        if (done <= 0) give_up("recv", done ? strerror(errno) : "the other is gone");
-        at += done;
-        size -= static_cast<size_t>(done);
-    }
-}
-
-sockaddr_in second_host() {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(kPort);
-    inet_pton(AF_INET, TwoHosts::address(0, 1).c_str(), &address.sin_addr);
-    return address;
-}
-
-// The plain socket: nothing is set but what everybody sets.
-class PlainSocket {
-public:
-    explicit PlainSocket(int stream) : stream_(stream) {
-        const int on = 1;
-        setsockopt(stream_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    }
-    ~PlainSocket() { close(stream_); }
-    PlainSocket(const PlainSocket&) = delete;
-    PlainSocket& operator=(const PlainSocket&) = delete;
-
-    void connect_to_second() const {
-        const sockaddr_in address = second_host();
-        SELVAGE_MUST(connect(stream_, reinterpret_cast<const sockaddr*>(&address), sizeof address) ? -errno : 0);
-    }
-    void send_all(const Job& job, std::byte* memory) {
-        char byte;
-        for (unsigned i = 0; i < job.count; ++i) {
-            put(stream_, memory, job.size);
-            if (job.window == 1) get(stream_, &byte, 1);
-        }
-        if (job.window != 1) get(stream_, &byte, 1);
-    }
-    void receive_all(const Job& job, std::byte* memory) {
-        char byte = 0;
-        for (unsigned i = 0; i < job.count; ++i) {
-            get(stream_, memory, job.size);
-            if (job.window == 1) put(stream_, &byte, 1);
-        }
-        if (job.window != 1) put(stream_, &byte, 1);
-    }
-
-private:
-    int stream_;
-};
-
-std::atomic<double> killed_at{0};
 
 pid_t second_process = 0;
-
-[[noreturn]] void end_after_kill(int error) {
-    const double spent = now() - killed_at;
-    printf("an operation failed %.2f s after the other process was killed: %s\n", spent, fi_strerror(error));
-    fflush(stdout);
-    _exit(spent <= kFoundWithin ? 0 : 1);
-}
-
-// Either host: its endpoint, and the address of the other.
-class Side {
-public:
-    Side(int control, unsigned host)
-        : station({.provider = "tcp",
-                   .caps = FI_TAGGED | FI_RMA,
-                   .service = {},
-                   .memory = kMemory,
-                   .node = choice.cables > 1 ? "0.0.0.0" : TwoHosts::address(0, host)}),
-          control_(control) {
-        const StationInfo own = station.info();
-        put(control, &own, sizeof own);
-        get(control, &other, sizeof other);
-        to = station.insert(other);
-        fill(host);
-    }
-    // Bytes that differ by whose they are, and where they lie.
-    void fill(unsigned host) {
-        for (size_t i = 0; i + sizeof(uint64_t) <= kMemory; i += sizeof(uint64_t)) {
-            const uint64_t word = mark(i, host);
-            memcpy(&station.memory[i], &word, sizeof word);
-        }
-    }
-    bool is_filled(size_t size, unsigned host) const {
-        for (size_t i = 0; i + sizeof(uint64_t) <= size; i += sizeof(uint64_t)) {
-            const uint64_t word = mark(i, host);
-            if (memcmp(&station.memory[i], &word, sizeof word) != 0) return false;
-        }
-        return true;
-    }
-    static uint64_t mark(size_t at, unsigned host) { return (at + 1) * 0x9e3779b97f4a7c15u + host; }
-    // Waits for at most a tenth of a second. How many completed.
-    unsigned look() {
-        fi_cq_tagged_entry entries[16];
-        const ssize_t read =
-            choice.spin ? fi_cq_read(station.cq, entries, 16) : fi_cq_sread(station.cq, entries, 16, nullptr, 100);
-        if (read == -FI_EAGAIN) return 0;
-        if (read == -FI_EAVAIL) {
-            fi_cq_err_entry error{};
-            fi_cq_readerr(station.cq, &error, 0);
-            if (killed_at) end_after_kill(error.err);
-            give_up("a transfer", fi_strerror(error.err));
-        }
-        SELVAGE_MUST(read);
-        return static_cast<unsigned>(read);
-    }
-    // `job.window` at a time: post(i) begins operation i.
-    template <typename Post>
-    void windows(const Job& job, Post post) {
-        unsigned begun = 0, ended = 0;
-        while (ended < job.count) {
-            for (; begun < job.count && begun - ended < job.window; ++begun) {
-                const ssize_t result = post(begun);
-                if (result == -FI_EAGAIN) break;
-                SELVAGE_MUST(result);
-            }
-            ended += look();
-        }
-    }
-    std::byte* place(const Job& job, unsigned i) { return &station.memory[i % job.window * job.size]; }
-    void send(const Job& job) {
-        windows(job,
-                [&](unsigned i) { return fi_tsend(station.ep, place(job, i), job.size, nullptr, to, i, nullptr); });
-    }
-    void receive(const Job& job) {
-        windows(job,
-                [&](unsigned i) { return fi_trecv(station.ep, place(job, i), job.size, nullptr, to, i, 0, nullptr); });
-    }
-    void access(const Job& job) {
-        windows(job, [&](unsigned i) {
-            std::byte* const here = place(job, i);
-            const uint64_t there = other.base + static_cast<uint64_t>(here - station.memory.data());
-            return job.kind == Kind::Write
-                       ? fi_write(station.ep, here, job.size, nullptr, to, there, other.key, nullptr)
-                       : fi_read(station.ep, here, job.size, nullptr, to, there, other.key, nullptr);
-        });
-    }
-    // The other accesses this one's memory until it says that it is done.
-    void serve() {
-        char byte;
-        while (recv(control_, &byte, 1, MSG_DONTWAIT) != 1) look();
-    }
-
-    Station station;
-    StationInfo other{};
-    fi_addr_t to = FI_ADDR_UNSPEC;
-
-private:
-    int control_;
-};
 
 int run_second(int control) {
     Side side(control, 1);
