@@ -312,13 +312,14 @@ inline bool Link::push() {
 }
 
 inline bool Link::send(const Frame& frame) {
+    // What waits in a chain has to stay where it is, and the device takes only so many pieces: it is copied.
+    if (frame.more || chained_ || frame.count > 1) [[unlikely]]
+        return send_copied(frame.header, frame.payload, frame.count, frame.more);
     const Word kind = word_for(frame.header);
     const std::span<const std::byte> before = sent_of(frame.header, kind);
-    const bool inlined = before.size() + frame.header.size <= inline_max_;
-    // What waits in a chain has to stay where it is, and the device takes only so many pieces: it is copied.
-    if (inlined && !frame.more && frame.count <= 1 && !chained_) [[likely]]
-        return send_short(frame, kind, before);
-    return send_copied(frame.header, frame.payload, frame.count, frame.more);
+    if (before.size() + frame.header.size > inline_max_) [[unlikely]]
+        return send_copied(frame.header, frame.payload, frame.count, false);
+    return send_short(frame, kind, before);
 }
 
 // Neither inline nor with a Frame: what both ways have in common would be worked out before the choice, and spilled.
