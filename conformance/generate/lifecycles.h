@@ -3,13 +3,13 @@
 // Pure functions but for RapidCheck's own machinery; any thread.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "conformance/case/case.h"
+#include "model/lifecycle/registration.h"
 
 namespace selvage::conformance {
 
@@ -21,17 +21,12 @@ inline constexpr std::uint64_t kLifeCompleteOps = 1;  ///< set-ops: a complete o
 inline constexpr std::uint64_t kLifeTooSmallOps =
     2;  ///< set-ops: one whose size is too small; 0: one of NULL callbacks
 
-inline constexpr std::uint64_t kMrvVectors = 0xff;      ///< open mrv: how many vectors
-inline constexpr std::uint64_t kMrvAttributes = 0x100;  ///< open mrv: by fi_mr_regattr
-inline constexpr std::uint64_t kMostVectors = 64;       ///< of a registration
-inline constexpr std::uint64_t kMrvKey = 0x5A;          ///< that it asks for; fits any key size
+using model::kMostVectors;
+using model::kMrvAttributes;
+using model::kMrvKey;
+using model::vectors_of;
 
 inline constexpr std::uint64_t kMostReceives = 4160;  ///< of one action
-
-/// How many vectors these flags ask for: 1 to kMostVectors.
-constexpr std::uint64_t vectors_of(std::uint64_t flags) {
-    return std::clamp(flags & kMrvVectors, std::uint64_t{1}, kMostVectors);
-}
 
 /// What a script is written for.
 struct Stage {

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "model/lifecycle/registration.h"
 #include "model/text/value_text.h"
 
 namespace selvage::model::playground {
@@ -30,10 +31,6 @@ constexpr std::array kOpenings = {
     OpeningRow{"mrv", ObjectClass::Mr, ObjectClass::Domain, "fi_mr_regv"},
     OpeningRow{"srx", ObjectClass::Srx, ObjectClass::Domain, "fi_srx_context"},
 };
-
-constexpr std::uint64_t kVectors = 0xff;
-constexpr std::uint64_t kVectorsKey = 0x5A;
-constexpr std::uint64_t kMostVectors = 64;
 
 // What acts on an object that is open.
 struct ActionRow {
@@ -90,8 +87,8 @@ public:
 private:
     // Of vectors the flags say how many (docs/formats.md), else which key is asked for.
     void name_region(bool of_vectors) {
-        move_.step.requested_key = of_vectors ? kVectorsKey : move_.step.flags;
-        if (of_vectors) move_.step.vectors = std::clamp<std::uint64_t>(move_.step.flags & kVectors, 1, kMostVectors);
+        move_.step.requested_key = of_vectors ? kMrvKey : move_.step.flags;
+        if (of_vectors) move_.step.vectors = vectors_of(move_.step.flags);
     }
     bool fail(std::string why) {
         error_ = std::move(why);
