@@ -37,7 +37,7 @@ const std::vector<Room>& rooms() {
         {"explain", {"base", "drive", "reproduce"}},
         {"trace", {"case"}},
         {"record", {"harness", "trace"}},
-        {"play", {"case", "harness", "runtime", "trace", "record"}},
+        {"play", {"base", "case", "harness", "runtime", "trace", "record"}},
         {"stat", {}},
         {"bench", {"base"}},
         {"mutants", {}},
