@@ -3,6 +3,10 @@ from the same source beside them. What the page calls Debian's is that libfabric
 
 The lists of cases are those of its runfabtests.sh, which starts a server, waits a second, and starts a client. Not taken: its lists of
 what a provider is excused from; types of endpoints that a provider has none of, or for which fabtests names internet addresses (shm).
+
+fi_ubertest runs whole files of settings, 1,488 for shm. Its file for tcp (384) is not taken: of 16 bytes in six parts it sends 17, as it
+rounds each part, and calls what arrives an error; upstream's providers take four parts, which it never rounds so. On this library all
+but those 9 or 10 of these settings pass, or are left out by fi_ubertest itself (8).
 """
 import os
 import re
@@ -24,6 +28,17 @@ cat server
 [ $client = 0 ] && exit $server
 exit $client
 '''
+UBERTEST = '''port=$((20000 + $$ % 20000))
+"$1" -x -q $port > server 2>&1 & server=$!
+sleep 1
+"$1" -u "$2" -q $port 127.0.0.1 > client 2>&1; client=$?
+[ $client = 0 ] || kill -9 $server 2> /dev/null
+wait $server; server=$?
+tail -n 20 server client
+[ $client = 0 ] && exit $server
+exit $client
+'''
+SETTINGS = {'shm': ('shm/quick.test',), 'udp': ('udp/functional.test',)}
 # Kinds of endpoints, by what names them in a command.
 KINDS = {'msg': r'-e msg|^fi_msg|^fi_cm_data', 'dgram': r'-e dgram|^fi_dgram'}
 ABSENT = {'shm': ('msg', 'dgram'), 'tcp': ('dgram',), 'tcp;ofi_rxm': ('msg', 'dgram'), 'udp': ('msg',)}
@@ -83,3 +98,8 @@ class Program(Program):
                 alone = kind == 'unit'
                 yield Case(text, provider, 1 if alone else 2, command if alone else ('bash', 'pair.sh', *command),
                            files={} if alone else {'pair.sh': PAIR}, limits=Limits(work=120), judge=judge)
+        for settings in () if quick else SETTINGS.get(provider, ()):
+            command = ('bash', 'ubertest.sh', os.path.join(self.prefix, 'bin/fi_ubertest'),
+                       os.path.join(self.prefix, 'share/fabtests/test_configs', settings))
+            yield Case(f'fi_ubertest {settings}', provider, 2, command, files={'ubertest.sh': UBERTEST}, limits=Limits(work=600),
+                       judge=judge)
