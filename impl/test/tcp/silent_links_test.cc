@@ -41,6 +41,21 @@ TEST(TcpSilentLinks, TheFirstOfWhoIsSentToIsLeft) {
     pair.expect_all_whole();
 }
 
+// Of whose frames only the parts on the rails come: nothing of these is read, and what follows them is not seen.
+TEST(TcpSilentLinks, TheFirstOfWhoIsSentToIsLeftThoughTheRailsAreFull) {
+    SilentPair pair;
+    ASSERT_TRUE(pair.connect());
+    ASSERT_TRUE(run({&pair.a, &pair.b}, [&] { return pair.is_acknowledged(); }));
+    {
+        const SilentLink silent = pair.silence(1);
+        for (int i = 0; i < 4; ++i) ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), kLong));
+        pair.progress_for(100);
+        for (const int fd : rail_sockets(2, pair.b, true)) ASSERT_GT(tcp::under_way(fd), 0u);
+        ASSERT_TRUE(pair.all_there(kInTime));
+    }
+    pair.expect_all_whole();
+}
+
 TEST(TcpSilentLinks, EachOfThreeIsLeftInTheMiddleOfLongFrames) {
     const LinkTimeout timeout("500");
     for (const unsigned last : {1u, 2u, 3u}) {

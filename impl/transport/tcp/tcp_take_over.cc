@@ -12,6 +12,16 @@ using tcp::FirstLink;
 using tcp::Rail;
 using tcp::Rails;
 
+namespace {
+
+// The other end sees it, whatever it has not read; what is not sent is discarded.
+void reset_at_close(int socket) {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    (void)setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+}  // namespace
+
 bool tcp::is_link_error(int error) {
     return error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH || error == ENETDOWN ||
            error == EHOSTDOWN;
@@ -83,11 +93,14 @@ bool TcpTransport::first_stops(Peer& peer) {
     return true;
 }
 
-// By who was called: the caller finds out.
+// By who was called: the caller finds out. It reads nothing of a rail as long as the frames of the parts there do not
+// come, and an end in order would stand behind those.
 void TcpTransport::close_own_rails(Peer& peer) {
     peer.rails->first.poked = net::now_milliseconds();
     for (Rail& rail : peer.rails->rail) {
-        if (rail.state == Rail::State::Up) lose_rail(rail);
+        if (rail.state != Rail::State::Up) continue;
+        reset_at_close(rail.socket);
+        lose_rail(rail);
     }
 }
 
