@@ -114,6 +114,29 @@ TEST(TcpRails, WhoWasCalledAndLosesARailIsAskedForIt) {
     for (const int fd : kept) close(fd);
 }
 
+// As answers to reads are sent. What a rail has lost is sent again when the memory is somebody else's.
+TEST(TcpRails, APayloadWithoutATokenIsCopiedWhenItsMemoryIsTakenBack) {
+    RailPair pair;
+    ASSERT_TRUE(pair.connect());
+    pair.texts.push_back(pattern(kLong, 7));
+    std::string memory = pair.texts.back();
+    ASSERT_EQ(send_text(pair.a.transport, *pair.to_b, memory, pair.texts.size() - 1), SendResult::Held);
+    ++pair.sent[0];
+    ASSERT_FALSE(pair.to_b->rails->out.empty());
+    for (const unsigned last : {2u, 3u}) {
+        for (const int fd : rail_sockets(last, pair.b, true)) {
+            const int unconnected = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+            ASSERT_EQ(dup2(unconnected, fd), fd);
+            close(unconnected);
+        }
+    }
+    const iovec range{memory.data(), memory.size()};
+    pair.a.transport.copy_sources(&range, 1);
+    memory.assign(memory.size(), '?');
+    ASSERT_TRUE(pair.all_there());
+    pair.expect_whole(pair.b);
+}
+
 TEST(TcpRails, ASenderWhoDoesNotCallForAWhileKeepsItsRails) {
     RailPair pair;
     ASSERT_TRUE(pair.connect());

@@ -17,9 +17,10 @@ const Param<int> kPeerRow{"tcp", "peer_timeout", 60000,
 const Param<size_t> kHostRow{"tcp", "peers_per_host", 1024,
                              "Peers of one address that an endpoint lets connect to it at a time, 0 for any number"};
 
-const Param<int> kRailsRow{"tcp", "rails", 0,
-                           "Connections to a peer by further links, for long messages and writes between endpoints "
-                           "that listen at all addresses, 0 to 3; both ends must have it set"};
+const Param<int> kRailsRow{
+    "tcp", "rails", 0,
+    "Connections to a peer by further links, for long messages, writes and reads between endpoints "
+    "that listen at all addresses, 0 to 3; both ends must have it set"};
 
 const Param<int> kLinkRow{"tcp", "link_timeout", 3000,
                           "Milliseconds after which a link that acknowledges nothing is left for another one to the "

@@ -1,9 +1,9 @@
 // Further connections to a peer by other links ("rails"), and the long frames that are split among them and the first.
 //
-// Only frames of kSplitMin and more whose payload is held (Frame::token) are split, and only between endpoints that
-// both have such links. The order of frames stays that of the first connection: a Split frame there says which parts of
-// a payload follow on the first connection and which come by the rails. A rail carries nothing but parts, in the order
-// of their Split frames, as one stream of bytes in each direction.
+// Only frames of kSplitMin and more, whose payload is held, are split, and only between endpoints that both have such
+// links. The order of frames stays that of the first connection: a Split frame there says which parts of a payload
+// follow on the first connection and which come by the rails. A rail carries nothing but parts, in the order of their
+// Split frames, as one stream of bytes in each direction.
 //
 //   sender                                              receiver
 //   split: Split frame, part 0      -- first -->        begins the frame: part 0 and the parts on the rails are read
@@ -16,7 +16,8 @@
 //      while fewer than kSplitsMax are not answered. So the receiver of a split never waits for a sender that waits.
 //   2. A payload stays in the sender's hands until the split is answered, so that a rail that broke goes on: who called
 //      first calls again, by the first link, and each side says how many bytes of the stream it has (resume()). Nothing
-//      is sent twice or left out. The first connection breaks as it always did: with the peer.
+//      is sent twice or left out. Of an answer to a read, which has no token, it is copied when its memory is taken
+//      back (copy_sources). The first connection breaks as it always did: with the peer.
 //      Who was called and has lost a rail cannot tell: that would stand on the first connection behind the frame for
 //      whose parts the other end waits. So the caller asks when the parts of a frame do not come (RailCall::asks). What
 //      it says to have is what it had when it began to ask: the call is given up when anything comes after all.
@@ -29,10 +30,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "impl/engine/frame.h"
 #include "impl/engine/transport.h"
+#include "impl/transport/tcp/send_buffer.h"
 
 namespace selvage::impl::tcp {
 
@@ -90,6 +93,7 @@ inline size_t cut(const iovec* ranges, size_t count, size_t offset, size_t size,
 // A frame that was split and is not answered.
 struct Split {
     void* token;
+    std::byte* copy;  // malloc'ed: the payload is in here now
     uint32_t count;
     uint32_t parts[kStreams];
     iovec ranges[kSplitRanges];
@@ -99,6 +103,11 @@ struct Split {
 class SplitQueue {
 public:
     SplitQueue() {}  // NOLINT(cppcoreguidelines-pro-type-member-init): splits_ is left as it is
+    ~SplitQueue() {
+        while (!empty()) remove_first();
+    }
+    SplitQueue(const SplitQueue&) = delete;
+    SplitQueue& operator=(const SplitQueue&) = delete;
 
     bool full() const { return end_ - first_ == kSplitsMax; }
     bool empty() const { return end_ == first_; }
@@ -107,6 +116,7 @@ public:
     void add(const iovec* ranges, size_t count, void* token, const uint32_t (&parts)[kStreams]) {
         Split& split = splits_[end_++ % kSplitsMax];
         split.token = token;
+        split.copy = nullptr;
         split.count = static_cast<uint32_t>(count);
         memcpy(split.ranges, ranges, count * sizeof *ranges);
         memcpy(split.parts, parts, sizeof parts);
@@ -160,11 +170,36 @@ public:
     void* remove_first() {
         const Split& split = splits_[first_++ % kSplitsMax];
         for (size_t i = 0; i < kRailsMax; ++i) streams_[i].answered += split.parts[1 + i];
+        free(split.copy);
         return split.token;
+    }
+    // As SendBuffer::copy_sources.
+    bool copy_sources(const iovec* ranges, size_t count) {
+        bool whole = true;
+        for (uint64_t i = first_; i != end_; ++i) {
+            Split& split = splits_[i % kSplitsMax];
+            if (split.token || split.copy) continue;
+            const auto is_source = [&](const iovec& range) { return overlaps(range, ranges, count); };
+            if (std::any_of(split.ranges, split.ranges + split.count, is_source)) whole &= copy_of(split);
+        }
+        return whole;
     }
     uint64_t answered() const { return first_; }
 
 private:
+    static bool copy_of(Split& split) {
+        size_t size = 0;
+        for (uint32_t i = 0; i < split.count; ++i) size += split.ranges[i].iov_len;
+        split.copy = static_cast<std::byte*>(malloc(size));
+        if (!split.copy) return false;
+        std::byte* at = split.copy;
+        for (uint32_t i = 0; i < split.count; at += split.ranges[i++].iov_len)
+            memcpy(at, split.ranges[i].iov_base, split.ranges[i].iov_len);
+        split.ranges[0] = {split.copy, size};
+        split.count = 1;
+        return true;
+    }
+
     // Positions count the bytes of a rail's stream from its beginning.
     struct Stream {
         uint64_t answered = 0;  // before the first split of the queue

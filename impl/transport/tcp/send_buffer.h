@@ -31,6 +31,14 @@ struct Held {
     std::byte* copy;  // malloc'ed: the payload is in here now
 };
 
+inline bool overlaps(const iovec& range, const iovec* ranges, size_t count) {
+    const auto from = reinterpret_cast<uintptr_t>(range.iov_base);
+    return std::any_of(ranges, ranges + count, [&](const iovec& other) {
+        const auto start = reinterpret_cast<uintptr_t>(other.iov_base);
+        return from < start + other.iov_len && start < from + range.iov_len;
+    });
+}
+
 class SendBuffer {
 public:
     // `ring_`, `held_` and `ranges_`, the largest parts, are left as they are.
@@ -161,11 +169,7 @@ private:
 
     bool overlaps(const Held& held, const iovec* ranges, size_t count) const {
         for (uint32_t k = held.first; k != held.end; ++k) {
-            const auto from = reinterpret_cast<uintptr_t>(range_at(k).iov_base);
-            for (size_t i = 0; i < count; ++i) {
-                const auto start = reinterpret_cast<uintptr_t>(ranges[i].iov_base);
-                if (from < start + ranges[i].iov_len && start < from + range_at(k).iov_len) return true;
-            }
+            if (tcp::overlaps(range_at(k), ranges, count)) return true;
         }
         return false;
     }

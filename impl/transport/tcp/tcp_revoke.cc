@@ -28,8 +28,10 @@ void TcpTransport::discard_placement(Peer& peer) {
 void TcpTransport::copy_sources(const iovec* ranges, size_t count) {
     LockGuard setup(setup_);
     for (Peer* peer = peers_.first(); peer; peer = peer->next) {
+        bool whole = !peer->rails || peer->rails->out.copy_sources(ranges, count);
         SpinGuard guard(guard_);  // the flusher's thread sends from these ranges, too
-        if (!peer->buffer || peer->buffer->copy_sources(ranges, count)) continue;
+        if (peer->buffer) whole &= peer->buffer->copy_sources(ranges, count);
+        if (whole) continue;
         // The connection ends here, its peer at the next progress.
         if (peer->tx >= 0) shutdown(peer->tx, SHUT_RDWR);
         mark_broken(*peer, FI_ENOMEM);

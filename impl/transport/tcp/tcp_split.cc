@@ -18,7 +18,7 @@ constexpr size_t kRailPieces = 64;  // of one system call
 // A frame of kSplitMin and more is about to be sent. False: all of it goes on the first connection.
 bool TcpTransport::may_split(Peer& peer, const Frame& frame) {
     if (peer.invitation->count) open_rails(peer);
-    return peer.rails && frame.token && frame.count <= tcp::kSplitRanges && peer.rails->count_up();
+    return peer.rails && frame.count <= tcp::kSplitRanges && peer.rails->count_up();
 }
 
 // False: all of the frame belongs on the first connection. Otherwise it was divided, or waits until that can be done
@@ -118,7 +118,7 @@ int TcpTransport::put_split(Peer& peer, const Frame& frame, const uint32_t (&par
     peer.posted_since = true;
     iovec first[tcp::kSplitRanges];
     const size_t count = tcp::cut(frame.payload, frame.count, 0, parts[0], first);
-    // The token comes back with the answer.
+    // The token, if there is one, comes back with the answer.
     if (count) buffer.hold(first, count, nullptr);
     return 0;
 }
