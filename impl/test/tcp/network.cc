@@ -36,13 +36,10 @@ struct Row {
     unsigned window;
 };
 constexpr Row kRows[] = {
-    {"message-1", Kind::Message, kMebi, 16},
-    {"message-16", Kind::Message, 16 * kMebi, 4},
-    {"write-1", Kind::Write, kMebi, 16},
-    {"write-16", Kind::Write, 16 * kMebi, 4},
-    {"read-1", Kind::Read, kMebi, 16},
-    {"read-16", Kind::Read, 16 * kMebi, 4},
-    {"message-16-alone", Kind::Message, 16 * kMebi, 1},
+    {"message-1", Kind::Message, kMebi, 16},  {"message-16", Kind::Message, 16 * kMebi, 4},
+    {"write-1", Kind::Write, kMebi, 16},      {"write-16", Kind::Write, 16 * kMebi, 4},
+    {"read-64k", Kind::Read, kMebi / 16, 64}, {"read-1", Kind::Read, kMebi, 16},
+    {"read-16", Kind::Read, 16 * kMebi, 4},   {"message-16-alone", Kind::Message, 16 * kMebi, 1},
 };
 
 pid_t second_process = 0;

@@ -155,7 +155,9 @@ void Side::access(const Job& job) {
 
 void Side::serve() {
     char byte;
-    while (recv(control_, &byte, 1, MSG_DONTWAIT) != 1) look();
+    ssize_t got;
+    while ((got = recv(control_, &byte, 1, MSG_DONTWAIT)) < 0) look();
+    if (got == 0) give_up("recv", "the other is gone");
 }
 
 }  // namespace selvage::impl::test

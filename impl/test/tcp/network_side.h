@@ -108,7 +108,7 @@ public:
     void send(const Job& job);
     void receive(const Job& job);
     void access(const Job& job);
-    // The other accesses this one's memory until it says that it is done.
+    // The other accesses this one's memory until it says that it is done, or is gone.
     void serve();
 
     Station station;
