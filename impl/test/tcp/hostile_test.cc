@@ -319,14 +319,18 @@ TEST(TcpPeers, ThoseWhoComeAndGoOrAreRefusedLeaveNothing) {
     Side hub;
     unsetenv("FI_TCP_PEERS_PER_HOST");
     const auto come_and_go = [&](uint16_t first, uint16_t count) {
+        size_t gone = 0;
         for (uint16_t port = first; port < first + count; port = static_cast<uint16_t>(port + 3)) {
             {
                 const Impostor in(hub, port), another(hub, static_cast<uint16_t>(port + 1)),
                     refused(hub, static_cast<uint16_t>(port + 2));
+                ASSERT_GE(in.socket, 0);
                 ASSERT_GE(another.socket, 0);
                 ASSERT_LT(refused.socket, 0);
             }
-            ASSERT_TRUE(run({&hub}, [&] { return hub.transport.peers_up() == 0; }));
+            // Whom the flusher's thread lets in is counted before the hub takes him for a peer.
+            gone += 2;
+            ASSERT_TRUE(run({&hub}, [&] { return hub.sink.downs.size() == gone; }));
         }
         hub.sink.downs.clear();
         hub.sink.downs.shrink_to_fit();
