@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <new>
 #include <thread>
 
 #include "impl/test/shm/deny_call.h"
@@ -27,19 +29,24 @@ public:
         rlimit now = before_;
         now.rlim_cur = pages * static_cast<size_t>(getpagesize()) + tcp::KeptBytes::kRoom / 4;
         EXPECT_EQ(setrlimit(RLIMIT_AS, &now), 0);
-        while (taken_ < std::size(blocks_) && (blocks_[taken_] = malloc(tcp::KeptBytes::kRoom))) ++taken_;
+        while (void* block = malloc(tcp::KeptBytes::kRoom)) taken_ = new (block) Block{taken_};
     }
     ~NoMemory() {
-        while (taken_) free(blocks_[--taken_]);
+        while (Block* block = taken_) {
+            taken_ = block->next;
+            free(block);
+        }
         (void)setrlimit(RLIMIT_AS, &before_);
     }
     NoMemory(const NoMemory&) = delete;
     NoMemory& operator=(const NoMemory&) = delete;
 
 private:
+    struct Block {
+        Block* next;
+    };
     rlimit before_{};
-    void* blocks_[64] = {};  // that were free
-    size_t taken_ = 0;
+    Block* taken_ = nullptr;  // what was free: of a process that has run many tests, hundreds of megabytes
 };
 
 void progress_for(Victim& victim, int milliseconds) {
