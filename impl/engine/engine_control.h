@@ -159,17 +159,19 @@ public:
     }
 
     void close_unattached() {
-        endpoint_->domain->region_users.remove(*this);
         if (shared_) reports.unshare();
         // Receives of a shared context are posted by threads that know nothing of this endpoint's end.
         context_->lock.lock();
         transport_.close();
+        closed_ = true;
         log_stat();
         while (PeerState* state = states_.first()) drop_state(*state);
         close_receiver();
         close_collective();
         close_stat();
         context_->lock.unlock();
+        // Behind the transport's end: until then it may send from regions, and be read from.
+        endpoint_->domain->region_users.remove(*this);
         destroy(this);
     }
 
@@ -286,6 +288,7 @@ private:
 
     void revoke(const MemoryRegion& region) override {
         Guard guard(*this);
+        if (closed_) return;
         for (PeerState* state = states_.first(); state; state = state->next) {
             if (state->placing.uses(region)) revoke_placement(peer_of(*state), *state);
         }
@@ -298,6 +301,7 @@ private:
     }
 
     ReceiveContext own_context_;  // unless the endpoint has a shared receive context
+    bool closed_ = false;         // the transport is; protected by the lock
 };
 
 }  // namespace selvage::impl

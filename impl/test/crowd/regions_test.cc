@@ -188,6 +188,24 @@ TEST_P(RegionsInUseByThreads, AClosedRegionIsLeftAloneByTheThreadThatMakesProgre
     }
 }
 
+// Its frames are sent to their end: what is sent of a region is what was there before its close, here, too.
+TEST_P(RegionsInUse, AnEndpointThatClosesSendsNothingThatWasStoredAfterTheClose) {
+    target.close_region();
+    renew();
+    read();
+    for (int i = 0; i < 10; ++i) progress(target);  // so that the answer is begun, of which nobody takes anything
+    std::thread closes([&] { target.close_endpoint(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    target.close_region();
+    std::fill(target.memory.begin(), target.memory.end(), kAfter);
+    for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20); !poll();) {
+        ASSERT_LT(std::chrono::steady_clock::now(), end);
+    }
+    closes.join();
+    EXPECT_NE(error, 0);
+    EXPECT_EQ(std::count(local.begin(), local.end(), kAfter), 0);
+}
+
 const auto kProviders = testing::Values("shm", "tcp", "tcp;ofi_rxm");
 std::string name_of(const testing::TestParamInfo<const char*>& info) {
     std::string name = info.param;
