@@ -27,6 +27,8 @@ public:
         int idle = 0;
         return count_.compare_exchange_strong(idle, kClosed, std::memory_order_acq_rel);
     }
+    // After close(): the object stays after all.
+    void reopen() { count_.store(0, std::memory_order_release); }
 
 private:
     static constexpr int kClosed = -1;

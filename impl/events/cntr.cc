@@ -96,8 +96,12 @@ int wait_counter(fid_cntr* descriptor, uint64_t threshold, int timeout) {
 
 int close_counter(fid* descriptor) {
     auto* counter = object_of<Counter>(descriptor);
-    if (!release_from_work(counter)) return -FI_EBUSY;
+    // Who counts looks at the work, so this goes when nobody can any more.
     if (!counter->uses.close()) return -FI_EBUSY;
+    if (!release_from_work(counter)) {
+        counter->uses.reopen();
+        return -FI_EBUSY;
+    }
     counter->progress.disarm_native();
     counter->wait.close();
     counter->domain->uses.release();

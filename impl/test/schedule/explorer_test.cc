@@ -220,5 +220,46 @@ TEST(Schedules, NothingIsWrittenBehindTheCloseOfARegion) {
     EXPECT_EQ(result.failure, "");
 }
 
+// A counter that is bound, and was named by work, is to be closed while it counts.
+struct ClosesBoundCounter : Scenario {
+    Place place;
+    fid_cntr* counter = nullptr;
+    fid_cntr* target = nullptr;
+    int closed = 0;
+    ClosesBoundCounter() {
+        domain_open_counter(&place.domain.descriptor, nullptr, &counter, nullptr);
+        domain_open_counter(&place.domain.descriptor, nullptr, &target, nullptr);
+        fi_op_cntr operation{.cntr = target, .value = 1};
+        fi_deferred_work work{};
+        work.threshold = 1;
+        work.triggering_cntr = counter;
+        work.op_type = FI_OP_CNTR_ADD;
+        work.op.cntr = &operation;
+        place.domain.work.queue(place.domain, &work);
+        fi_cntr_add(counter, 1);
+        Counter::of(counter)->uses.acquire();
+    }
+    ~ClosesBoundCounter() override {
+        Counter::of(counter)->uses.release();
+        fi_close(&counter->fid);
+        fi_close(&target->fid);
+    }
+    size_t threads() const override { return 2; }
+    void run(size_t thread) override {
+        if (thread) {
+            closed = fi_close(&counter->fid);
+        } else {
+            Counter::of(counter)->count(1);
+        }
+    }
+    std::string verdict() override { return closed == -FI_EBUSY ? "" : "it was closed"; }
+};
+
+TEST(Schedules, ACounterThatIsBoundKeepsWhatCountingLooksAt) {
+    const Explored result = explored<ClosesBoundCounter>();
+    tell("closing a counter", result);
+    EXPECT_EQ(result.failure, "");
+}
+
 }  // namespace
 }  // namespace selvage::impl::test
