@@ -47,8 +47,7 @@ struct Counter {
     void detach(Progressive* path);
     // As those of a completion queue (cq.h).
     void share() {
-        ++sharers;
-        serialised = false;
+        if (!sharers++) serialised = false;
     }
     void unshare() {
         if (!--sharers) serialised = true;

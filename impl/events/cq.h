@@ -69,9 +69,10 @@ struct CompletionQueue {
         if (!serialised) ring_lock.unlock();
     }
     // From now on, or no more, threads write here that the application does not serialise with those that read. Called
-    // by the latter, in a domain that is serialised; counted.
+    // by the latter, in a domain that is serialised; counted. Nothing that the former look at is stored while there are
+    // some.
     void share() {
-        ++sharers;
+        if (sharers++) return;
         serialised = false;
         at_hand = 0;
     }

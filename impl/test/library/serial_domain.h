@@ -54,16 +54,20 @@ struct SerialSide {
     Opened<fid_mc> group;
     uint64_t value = 0;
 
-    void open(fid_fabric* fabric, fid_domain* domain, fi_info* info, size_t entries = 0) {
+    // Completions go to a queue of its own, or to that of another.
+    void open(fid_fabric* fabric, fid_domain* domain, fi_info* info, size_t entries = 0,
+              const SerialSide* other = nullptr) {
         fi_eq_attr eq_attr{};
         fi_cq_attr cq_attr{};
         cq_attr.size = entries;
         ASSERT_EQ(fi_eq_open(fabric, &eq_attr, eq.out(), nullptr), 0);
-        ASSERT_EQ(fi_cq_open(domain, &cq_attr, cq.out(), nullptr), 0);
+        if (!other) {
+            ASSERT_EQ(fi_cq_open(domain, &cq_attr, cq.out(), nullptr), 0);
+        }
         ASSERT_EQ(fi_cntr_open(domain, nullptr, received.out(), nullptr), 0);
         ASSERT_EQ(fi_endpoint(domain, info, ep.out(), nullptr), 0);
         ASSERT_EQ(fi_ep_bind(ep.get(), eq.base(), 0), 0);
-        ASSERT_EQ(fi_ep_bind(ep.get(), cq.base(), FI_TRANSMIT | FI_RECV), 0);
+        ASSERT_EQ(fi_ep_bind(ep.get(), (other ? other : this)->cq.base(), FI_TRANSMIT | FI_RECV), 0);
         ASSERT_EQ(fi_ep_bind(ep.get(), received.base(), FI_RECV), 0);
     }
     // Of an endpoint without connections.

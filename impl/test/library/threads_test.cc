@@ -160,6 +160,30 @@ TEST_P(TwoMembers, MayReadWhileAJoinIsGivenUp) {
     EXPECT_EQ(here.joined(), 0);
 }
 
+// One queue of two endpoints: a join of one begins while who reads events moves the other, and writes there.
+TEST_P(TwoMembers, MayReadWhileAnotherEndpointOfTheQueueJoins) {
+    open_members();
+    SerialSide third;
+    third.open(fabric.get(), domain.get(), info.get(), 0, &sides[0]);
+    third.enable(domain.get());
+    const fi_addr_t own = third.insert(third), never = third.insert(sides[1]);
+    sides[0].join({addresses[0], addresses[1]});
+    EventReader here(sides[0].eq.get());
+    fi_cq_entry entry;
+    for (int round = 0; round < 200; ++round) {
+        ASSERT_EQ(fi_recv(sides[0].ep.get(), &sides[0].value, sizeof sides[0].value, nullptr, FI_ADDR_UNSPEC, nullptr),
+                  0);
+        ASSERT_EQ(fi_inject(sides[1].ep.get(), &round, sizeof round, addresses[0]), 0);
+        third.join({own, never});
+        ssize_t read = -FI_EAGAIN;
+        for (int i = 0; i < 1'000'000 && read == -FI_EAGAIN; ++i) read = fi_cq_read(sides[0].cq.get(), &entry, 1);
+        ASSERT_EQ(read, 1);
+        ASSERT_EQ(third.group.close(), 0);
+        (void)fi_cq_read(sides[0].cq.get(), &entry, 1);
+    }
+    EXPECT_EQ(here.joined(), 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, EventQueueThreads, testing::Values(FI_THREAD_DOMAIN, FI_THREAD_COMPLETION));
 INSTANTIATE_TEST_SUITE_P(Levels, TwoMembers, testing::Values(FI_THREAD_DOMAIN, FI_THREAD_COMPLETION));
 
