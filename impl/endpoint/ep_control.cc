@@ -29,7 +29,7 @@ int get_op_flags(Endpoint* endpoint, uint64_t* flags) {
     if (!flags) return -FI_EINVAL;
     const int error = pick_side(*flags, &transmit);
     if (error) return error;
-    LockGuard guard(endpoint->lock);
+    LockGuard guard(endpoint->base->lock);
     *flags = transmit ? endpoint->tx_flags : endpoint->rx_flags;
     return 0;
 }
@@ -42,7 +42,7 @@ int apply_op_flags(Endpoint* endpoint, uint64_t flags) {
     const uint64_t by_alias = endpoint->base != endpoint ? endpoint->caps & FI_TRIGGER : 0;
     const uint64_t known = by_alias | (transmit ? kTransmitOpFlags & ~FI_COMMIT_COMPLETE : kReceiveOpFlags);
     if ((value & ~known) || (value & FI_MULTICAST & ~endpoint->caps)) return -FI_EBADFLAGS;
-    LockGuard guard(endpoint->lock);
+    LockGuard guard(endpoint->base->lock);
     (transmit ? endpoint->tx_flags : endpoint->rx_flags) = value;
     endpoint->settle_flags();
     if (by_alias && endpoint->path) choose_tables(endpoint);
@@ -63,7 +63,7 @@ int make_alias(Endpoint* endpoint, struct fi_alias* request) {
     alias->tx = base->tx;
     alias->rx = base->rx;
     {
-        LockGuard guard(endpoint->lock);
+        LockGuard guard(base->lock);
         alias->tx_flags = endpoint->tx_flags;
         alias->rx_flags = endpoint->rx_flags;
     }

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "impl/test/library/pair.h"
 #include "impl/test/library/serial_domain.h"
 
 namespace selvage::test {
@@ -182,6 +183,24 @@ TEST_P(TwoMembers, MayReadWhileAnotherEndpointOfTheQueueJoins) {
         (void)fi_cq_read(sides[0].cq.get(), &entry, 1);
     }
     EXPECT_EQ(here.joined(), 0);
+}
+
+// Control calls are safe in several threads: flags of an alias, and what enabling the base does with them.
+TEST(Threads, SetFlagsOfAnAliasWhileItsBaseIsEnabled) {
+    for (int round = 0; round < 20; ++round) {
+        Network network("shm");
+        Pair pair(network);
+        Opened<fid_ep> alias;
+        ASSERT_EQ(fi_ep_alias(pair.a.ep.get(), alias.out(), FI_TRANSMIT), 0);
+        std::thread other([&] {
+            for (int i = 0; i < 200; ++i) {
+                uint64_t flags = FI_TRANSMIT | (i % 2 ? FI_COMPLETION : FI_INJECT_COMPLETE);
+                EXPECT_EQ(fi_control(alias.base(), FI_SETOPSFLAG, &flags), 0);
+            }
+        });
+        EXPECT_EQ(fi_enable(pair.a.ep.get()), 0);
+        other.join();
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, EventQueueThreads, testing::Values(FI_THREAD_DOMAIN, FI_THREAD_COMPLETION));
