@@ -218,7 +218,7 @@ int get_shm_name(const Endpoint& endpoint, void* address, size_t* length) {
     if (!length || (*length && !address)) return -FI_EINVAL;
     const size_t needed = strlen(endpoint.shm_address) + 1;
     const size_t room = *length;
-    memcpy(address, endpoint.shm_address, std::min(room, needed));
+    if (room) memcpy(address, endpoint.shm_address, std::min(room, needed));
     *length = needed;
     return room < needed ? -FI_ETOOSMALL : 0;
 }

@@ -192,7 +192,7 @@ ssize_t take_event(EventQueue* eq, uint32_t* type, void* buffer, size_t length, 
     if (!event) return eq->overrun ? -FI_EAVAIL : -FI_EAGAIN;
     if (length < least_size(*event)) return -FI_ETOOSMALL;
     const size_t copied = std::min(length, event->size);
-    memcpy(buffer, event->payload(), copied);
+    if (copied) memcpy(buffer, event->payload(), copied);
     *type = event->type;
     if (flags & FI_PEEK) return static_cast<ssize_t>(copied);
     eq->first = event->next;

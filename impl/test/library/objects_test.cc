@@ -354,7 +354,9 @@ TEST(EndpointTest, NeedsItsQueuesBeforeItIsEnabled) {
     EXPECT_GT(count, 0u);
     EXPECT_EQ(fi_atomicvalid(ep.get(), FI_FLOAT, FI_BXOR, &count), -FI_EOPNOTSUPP);
     char name[128];
-    size_t length = 1;
+    size_t length = 0;
+    EXPECT_EQ(fi_getname(ep.base(), nullptr, &length), -FI_ETOOSMALL);
+    length = 1;
     EXPECT_EQ(fi_getname(ep.base(), name, &length), -FI_ETOOSMALL);
     EXPECT_EQ(fi_getname(ep.base(), name, &length), 0);
     EXPECT_EQ(std::string(name).rfind("fi_shm://", 0), 0u);

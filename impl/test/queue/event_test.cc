@@ -55,6 +55,14 @@ TEST_F(Events, ReadingMakesProgress) {
     eq->detach(&listener);
 }
 
+TEST_F(Events, WithoutBytesAreReadWithoutABuffer) {
+    open(FI_WAIT_NONE);
+    ASSERT_EQ(fi_eq_write(fid, FI_NOTIFY, nullptr, 0, 0), 0);
+    uint32_t type = 0;
+    EXPECT_EQ(fi_eq_read(fid, &type, nullptr, 0, 0), 0);
+    EXPECT_EQ(type, static_cast<uint32_t>(FI_NOTIFY));
+}
+
 TEST_F(Events, ArrivalsEndAWait) {
     for (const fi_wait_obj kind : {FI_WAIT_UNSPEC, FI_WAIT_FD, FI_WAIT_YIELD}) {
         if (fid) fi_close(&fid->fid);
