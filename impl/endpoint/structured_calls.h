@@ -21,6 +21,9 @@
 
 namespace selvage::impl {
 
+// Parts of a vector that are looked at. A longer one is beyond all limits, and refused by the data path.
+inline constexpr size_t kPartsMax = 16;
+
 template <typename To>
 struct StructuredCalls {
     static ssize_t recvv(fid_ep* ep, const iovec* ranges, void** regions, size_t count, fi_addr_t from, void* context) {
@@ -143,9 +146,6 @@ struct StructuredCalls {
     }
 
 private:
-    // Parts of a vector that are looked at. A longer one is beyond all limits, and refused by the data path.
-    static constexpr size_t kPartsMax = 16;
-
     static uint64_t with_data(fid_ep* ep) { return To::transmit_flags(ep) | FI_REMOTE_CQ_DATA; }
     static iovec range_of(const void* bytes, size_t size) {
         return {.iov_base = const_cast<void*>(bytes), .iov_len = size};
@@ -168,10 +168,18 @@ private:
                 .data = plain.data};
     }
 
+    // What the parts of a vector come to.
+    template <typename Part>
+    static size_t sum(const Part* parts, size_t count, size_t Part::*length) {
+        size_t total = 0;
+        for (size_t i = 0; parts && i < std::min(count, kPartsMax); ++i) total += parts[i].*length;
+        return total;
+    }
+
     // One remote range, as long as those of this side.
     struct Access {
         Access(const fi_msg& plain, uint64_t address, uint64_t key)
-            : target{.addr = address, .len = 0, .key = key},
+            : target{.addr = address, .len = sum(plain.msg_iov, plain.iov_count, &iovec::iov_len), .key = key},
               message{.msg_iov = plain.msg_iov,
                       .desc = plain.desc,
                       .iov_count = plain.iov_count,
@@ -179,10 +187,7 @@ private:
                       .rma_iov = &target,
                       .rma_iov_count = 1,
                       .context = plain.context,
-                      .data = plain.data} {
-            const size_t count = plain.msg_iov ? std::min(plain.iov_count, kPartsMax) : 0;
-            for (size_t i = 0; i < count; ++i) target.len += plain.msg_iov[i].iov_len;
-        }
+                      .data = plain.data} {}
         Access(const Access&) = delete;
         Access& operator=(const Access&) = delete;
 
@@ -203,7 +208,7 @@ private:
     struct Atomic {
         Atomic(const Operands& operands, const Counted& counted, fi_addr_t to, uint64_t address, uint64_t key,
                fi_datatype type, fi_op op, void* context)
-            : target{.addr = address, .count = 0, .key = key},
+            : target{.addr = address, .count = sum(counted.parts, counted.count, &fi_ioc::count), .key = key},
               message{.msg_iov = operands.parts,
                       .desc = operands.regions,
                       .iov_count = operands.count,
@@ -213,10 +218,7 @@ private:
                       .datatype = type,
                       .op = op,
                       .context = context,
-                      .data = 0} {
-            const size_t count = counted.parts ? std::min(counted.count, kPartsMax) : 0;
-            for (size_t i = 0; i < count; ++i) target.count += counted.parts[i].count;
-        }
+                      .data = 0} {}
         Atomic(const Atomic&) = delete;
         Atomic& operator=(const Atomic&) = delete;
 

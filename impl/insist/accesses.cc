@@ -7,8 +7,6 @@
 namespace selvage::impl {
 namespace {
 
-constexpr size_t kPartsMax = 16;  // more are refused by the data path
-
 LookedAtCall looked_at(const char* name, fid_ep* ep, const iovec* ranges, void* const* regions, size_t count,
                        void* context, uint64_t flags) {
     return {.name = name,

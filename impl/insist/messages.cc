@@ -10,7 +10,6 @@
 namespace selvage::impl {
 namespace {
 
-constexpr size_t kRangesMax = 16;
 constexpr int kWritten = 0xab;  // into a prefix: it is the provider's
 
 bool wants_prefix() { return duties().mode & FI_MSG_PREFIX; }
@@ -24,7 +23,7 @@ int no_prefix(const char* name) {
 template <typename Message>
 int take_prefix(const char* name, uint64_t flags, Message* message, iovec* ranges) {
     if (!message->iov_count && (flags & (FI_PEEK | FI_DISCARD))) return 0;
-    if (message->iov_count > kRangesMax) return 0;  // more than any limit: the call is refused
+    if (message->iov_count > kPartsMax) return 0;  // more than any limit: the call is refused
     if (!message->iov_count || !message->msg_iov || message->msg_iov[0].iov_len < kMessagePrefix)
         return no_prefix(name);
     memcpy(ranges, message->msg_iov, message->iov_count * sizeof *ranges);
@@ -75,7 +74,7 @@ ssize_t post(const char* name, fid_ep* ep, Message message, uint64_t flags) {
     if (buffered && is_uncalled_for(name, std::is_same_v<Message, fi_msg_tagged>, flags)) return -FI_EINVAL;
     const bool has_buffers = !buffered || (flags & FI_CLAIM);
     int error = has_buffers ? check_regions(call, Receives ? FI_RECV : FI_SEND) : 0;
-    iovec ranges[kRangesMax];
+    iovec ranges[kPartsMax];
     if (!error && has_buffers && wants_prefix()) error = take_prefix(name, flags, &message, ranges);
     if (error) return error;
     const ssize_t result = hand_on(call, forward);

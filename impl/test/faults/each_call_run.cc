@@ -136,7 +136,7 @@ void Run::take_message(int at_side, Message* message, size_t size, size_t offset
     message->taken = receive(at_side, sides_[at_side].arena.in + offset, size, message->tag);
 }
 
-void Run::settle(int from, Message* messages, size_t count) {
+void Run::finish_messages(int from, Message* messages, size_t count) {
     for (size_t i = 0; i < count; ++i) await(messages[i].sent, "a message");
     const auto all_taken = [&] {
         return std::all_of(messages, messages + count,

@@ -69,7 +69,7 @@ private:
 
     void send_message(int from, Message* message, size_t size, bool delivery, size_t offset);
     void take_message(int at_side, Message* message, size_t size, size_t offset);
-    void settle(int from, Message* messages, size_t count);
+    void finish_messages(int from, Message* messages, size_t count);
     void lose(size_t size);
 
     template <typename Done>

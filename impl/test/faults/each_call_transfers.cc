@@ -59,7 +59,7 @@ void Run::exchange(int from, bool expected) {
             take_message(1 - from, &messages[i], kSizes[i], offset);
         }
     }
-    settle(from, messages, kCount);
+    finish_messages(from, messages, kCount);
     if (!overrun()) used_ = before;
 }
 
@@ -80,7 +80,7 @@ void Run::sleep() {
     send_message(0, &message, kShort, true, 0);
     // Entries are read by poll() alone.
     (void)fi_cq_sread(sleeper.cq, &entry, 0, nullptr, 50);
-    settle(0, &message, 1);
+    finish_messages(0, &message, 1);
     if (!overrun()) used_ = before;
 }
 
@@ -222,7 +222,7 @@ void Run::many_messages() {
     for (size_t i = 0; i < last; ++i) take_message(1, &messages[i], kSize, i * kSize);
     discard_one(messages[last].tag);
     messages[last].taken = nullptr;
-    settle(0, messages, last);
+    finish_messages(0, messages, last);
     await(messages[last].sent, "a message that is discarded");
     if (!overrun()) used_ = before;
 }

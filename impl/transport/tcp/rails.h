@@ -188,14 +188,10 @@ public:
 
 private:
     static bool copy_of(Split& split) {
-        size_t size = 0;
-        for (uint32_t i = 0; i < split.count; ++i) size += split.ranges[i].iov_len;
-        split.copy = static_cast<std::byte*>(malloc(size));
+        const iovec whole = copy_of_ranges(0, split.count, [&split](uint32_t i) { return split.ranges[i]; });
+        split.copy = static_cast<std::byte*>(whole.iov_base);
         if (!split.copy) return false;
-        std::byte* at = split.copy;
-        for (uint32_t i = 0; i < split.count; at += split.ranges[i++].iov_len)
-            memcpy(at, split.ranges[i].iov_base, split.ranges[i].iov_len);
-        split.ranges[0] = {split.copy, size};
+        split.ranges[0] = whole;
         split.count = 1;
         return true;
     }

@@ -39,6 +39,20 @@ inline bool overlaps(const iovec& range, const iovec* ranges, size_t count) {
     });
 }
 
+// The ranges `first` to `end` in memory of malloc, one behind the other. nullptr: there is none.
+template <typename RangeAt>
+iovec copy_of_ranges(uint32_t first, uint32_t end, RangeAt range_at) {
+    size_t size = 0;
+    for (uint32_t k = first; k != end; ++k) size += range_at(k).iov_len;
+    auto* const copy = static_cast<std::byte*>(malloc(size));
+    if (!copy) return {};
+    std::byte* at = copy;
+    for (uint32_t k = first; k != end; at += range_at(k++).iov_len) {
+        memcpy(at, range_at(k).iov_base, range_at(k).iov_len);
+    }
+    return {copy, size};
+}
+
 class SendBuffer {
 public:
     // `ring_`, `held_` and `ranges_`, the largest parts, are left as they are.
@@ -174,15 +188,10 @@ private:
         return false;
     }
     bool copy_of(Held& held) {
-        size_t left = 0;
-        for (uint32_t k = held.first; k != held.end; ++k) left += range_at(k).iov_len;
-        held.copy = static_cast<std::byte*>(malloc(left));
+        const iovec whole = copy_of_ranges(held.first, held.end, [this](uint32_t k) { return range_at(k); });
+        held.copy = static_cast<std::byte*>(whole.iov_base);
         if (!held.copy) return false;
-        size_t at = 0;
-        for (uint32_t k = held.first; k != held.end; at += range_at(k++).iov_len) {
-            memcpy(held.copy + at, range_at(k).iov_base, range_at(k).iov_len);
-        }
-        range_at(held.first) = {held.copy, left};
+        range_at(held.first) = whole;
         held.end = held.first + 1;
         return true;
     }
