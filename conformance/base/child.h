@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,6 +28,11 @@ struct Ending {
     int status = 0;
     std::uint64_t doing = 0;  ///< last value given to Channel::doing
 };
+
+/// By a signal that no library sends to itself, and the kernel does where memory is short.
+inline bool was_killed_from_outside(const Ending& e) { return e.kind == Ending::Kind::Crashed && e.signal == SIGKILL; }
+/// Who is killed from outside more often than that, one time after the other, is taken to have had a part in it.
+inline constexpr unsigned kMostKilled = 2;
 
 /// The child's side.
 class Channel {
@@ -77,6 +83,7 @@ private:
 };
 
 /// Forks, runs `work` in the child, calls `receive` in the parent for each record, waits.
+/// A child that was killed from outside before its first record is started again, kMostKilled times at most.
 /// A child that waits for a child of its own lives as long as that one shows signs of life.
 /// @param quiet the longest time without a sign of life (doing, send or sign_of_life) before the child is killed, on a
 /// machine whose patience_factor() is 1.
@@ -84,5 +91,9 @@ private:
 /// the child alone, and not of those that it has started.
 Ending run_in_child(const std::function<void(Channel&)>& work, const std::function<void(std::string_view)>& receive,
                     std::chrono::milliseconds quiet, std::chrono::milliseconds busy = {});
+/// As run_in_child, and never started again: for what may not be done twice.
+Ending run_once_in_child(const std::function<void(Channel&)>& work,
+                         const std::function<void(std::string_view)>& receive, std::chrono::milliseconds quiet,
+                         std::chrono::milliseconds busy = {});
 
 }  // namespace selvage::conformance

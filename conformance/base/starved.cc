@@ -9,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of the time by a disk this part is counted, so that a thread that waits for one for ever is told of, too.
+constexpr int kOfDisk = 10;
 constexpr int kDeepest = 3;  // the child, what it starts, and what that starts
 
 Starved::Times times_of(const fs::path& task) {
@@ -26,13 +29,27 @@ Starved::Times times_of(const fs::path& task) {
     return {std::chrono::nanoseconds(ran), std::chrono::nanoseconds(stood)};
 }
 
-// As the kernel names it: R runs or could, T and t are stopped.
-char state_of(const fs::path& task) {
+// Of a thread, as the kernel names it: R runs or could, D waits for a disk, T and t are stopped; and how many of its
+// pages had to be read from the disk so far.
+struct State {
+    char letter = '?';
+    std::uint64_t disk_faults = 0;
+};
+
+State state_of(const fs::path& task) {
+    constexpr int kFieldsBefore = 8;  // of the line, between the letter and the faults
+    State state;
     std::string line;
     std::ifstream in(task / "stat");
     std::getline(in, line);
-    const auto name_ends = line.rfind(')');
-    return name_ends != std::string::npos && line.size() > name_ends + 2 ? line[name_ends + 2] : '?';
+    const auto name_ends = line.rfind(')');  // a name may hold one
+    if (name_ends == std::string::npos) return state;
+    std::istringstream fields(line.substr(name_ends + 1));
+    fields >> state.letter;
+    std::string skipped;
+    for (int i = 0; i < kFieldsBefore; ++i) fields >> skipped;
+    fields >> state.disk_faults;
+    return state;
 }
 
 }  // namespace
@@ -54,15 +71,20 @@ std::chrono::nanoseconds Starved::look(pid_t pid, std::chrono::nanoseconds passe
     std::error_code gone;
     for (fs::directory_iterator task(fs::path("/proc") / std::to_string(pid) / "task", gone), end; !gone && task != end;
          task.increment(gone)) {
-        const Times now = times_of(task->path());
         const pid_t id = std::atoi(task->path().filename().c_str());
+        // The one that looks can say nothing of itself.
+        const State state = id == gettid() ? State{} : state_of(task->path());
+        Times now = times_of(task->path());
+        now.disk_faults = state.disk_faults;
         // One that is new has begun since.
         const Times before = std::exchange(times_[id], now);
         longest = std::max(longest, now.stood - before.stood);
         // The kernel reports how long a thread stood in line once it has its turn, as the one that looks has.
-        const char state = id == gettid() ? '?' : state_of(task->path());
-        const bool stopped = stopped_ == Stopped::Stands && (state == 'T' || state == 't');
-        if (state == 'R' || stopped) longest = std::max(longest, passed - (now.ran - before.ran));
+        const bool stopped = stopped_ == Stopped::Stands && (state.letter == 'T' || state.letter == 't');
+        if (state.letter == 'R' || stopped) longest = std::max(longest, passed - (now.ran - before.ran));
+        // Nor does it tell how long one waited for a disk.
+        if (state.letter == 'D' || now.disk_faults != before.disk_faults)
+            longest = std::max(longest, passed - passed / kOfDisk);
         std::ifstream children(task->path() / "children");
         for (pid_t child = 0; depth < kDeepest && children >> child;)
             longest = std::max(longest, look(child, passed, depth + 1));

@@ -1,5 +1,6 @@
-// How long a process has worked, and how long it and those that it has started have stood in line for a processor:
-// a machine that does many other things is no fault of theirs.
+// How long a process has worked, and how long it and those that it has started have stood in line for a processor, or
+// waited for a disk: a machine that does many other things, or has too little memory to keep a library's own pages, is
+// no fault of theirs.
 //
 // Read from /proc (schedstat, children); where the kernel does not tell, nobody has stood in line.  Single-threaded.
 #pragma once
@@ -35,6 +36,7 @@ public:
     /// Of a thread, since it began.
     struct Times {
         std::chrono::nanoseconds ran{}, stood{};
+        std::uint64_t disk_faults = 0;
     };
 
 private:

@@ -94,6 +94,7 @@ struct ProviderResult {
     double call_seconds = 0;         ///< of which inside the library
     std::vector<std::string> notes;  ///< what could not be run, and why
     std::set<std::string> finished;  ///< properties that ran to their end; not part of a report's data
+    std::string unjudged;            ///< why cases have no verdict; not part of a report's data
     /// Why clauses were not reached.  One that was not, and is not here, has no known reason: a gap in the queries.
     std::map<model::Clause, std::string> reasons;
 };

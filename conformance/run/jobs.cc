@@ -35,7 +35,7 @@ constexpr auto kProgress = 50ms;  // between two reports of how far a job is
 constexpr auto kNoLimit = std::chrono::hours(24 * 365);
 
 // What a record is, as its first letter.
-constexpr char kAt = 'P', kDeviation = 'D', kFatal = 'F', kNote = 'N', kCounts = 'C';
+constexpr char kAt = 'P', kDeviation = 'D', kFatal = 'F', kNote = 'N', kUnjudged = 'U', kCounts = 'C';
 constexpr char kEarly = 'E';  // ahead of the record of a deviation: the result is still to come
 
 // What a job counted, as it is sent between two processes of one program.
@@ -86,6 +86,7 @@ void send_result(Channel& channel, const ProviderResult& result, const Report& r
                         .seconds = result.seconds,
                         .call_seconds = result.call_seconds,
                         .finished = !result.finished.empty()};
+    if (!result.unjudged.empty()) channel.send(kUnjudged + result.unjudged);
     std::string record(1 + sizeof counts, kCounts);
     std::memcpy(record.data() + 1, &counts, sizeof counts);
     channel.send(record);
@@ -153,6 +154,9 @@ private:
                 return;
             case kNote:
                 result_.counts.notes.emplace_back(rest);
+                return;
+            case kUnjudged:
+                result_.trouble = name_ + ": " + std::string(rest);
                 return;
             case kCounts:
                 return count(rest);

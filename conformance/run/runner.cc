@@ -194,6 +194,7 @@ public:
                 start_ = total;
                 break;
             }
+            if (is_run_again(ending)) continue;
             hung_ += ending.kind == Ending::Kind::Hung ? 1 : 0;
             const bool goes_on = ending.doing == 0 ? crashed_preparing(ending) : crashed_at(ending.doing - 1, ending);
             if (!goes_on || is_over()) break;
@@ -222,7 +223,7 @@ private:
     [[nodiscard]] bool is_over() const { return plan_.first && gather_.added() > 0; }
 
     Ending run_child(std::uint64_t total) {
-        const Ending ending = run_in_child(
+        const Ending ending = run_once_in_child(  // what it judged is counted
             [&](Channel& channel) {
                 std::string error;
                 auto context = TestContext::open(plan_, result_.provider, error);
@@ -236,6 +237,16 @@ private:
             hung_ == 0 && !gather_.has_hung(result_.provider) ? kQuiet : kQuietAgain);
         gather_.leave_pending();
         return ending;
+    }
+
+    // What is killed from outside shows nothing of the library, unless it always is.
+    bool is_run_again(const Ending& ending) {
+        if (!was_killed_from_outside(ending)) return false;
+        if (std::exchange(killed_at_, ending.doing) != ending.doing) killed_ = 0;
+        if (++killed_ > kMostKilled) return false;
+        note("a process was killed from outside (is memory short?); its case was run again");
+        if (ending.doing > 0) start_ = ending.doing - 1;
+        return true;
     }
 
     // Probing queries that kill are reported, and not issued again.  @return false: there is nothing more to be done.
@@ -272,6 +283,10 @@ private:
         Tries tries{.shown = 1, .of = 1};
         const Case minimal = shrink_crash(plan_, culprit, ending, shrinks, tries);
         if (tries.of == 1) ++tries.of;  // it did not come so far
+        if (was_killed_from_outside(ending) && tries.shown < tries.of) {
+            result_.unjudged = "processes were killed from outside, time after time; a case has no verdict";
+            return note(result_.unjudged);
+        }
         auto broken = judge_crash(minimal, ending, ledger_->tally);
         if (broken.empty()) return;
         broken.resize(1);
@@ -334,6 +349,8 @@ private:
     std::uint64_t start_ = 0;
     std::size_t crashes_ = 0;
     std::size_t hung_ = 0;
+    std::uint64_t killed_at_ = 0;  // what was done last when a process was killed from outside
+    unsigned killed_ = 0;          // there, one time after the other
 };
 
 }  // namespace

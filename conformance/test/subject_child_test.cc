@@ -165,6 +165,33 @@ TEST(Child, IsNotSilentWhileItStandsInLineForAProcessor) {
     EXPECT_GT(std::chrono::steady_clock::now() - began, milliseconds(400)) << "it had to stand in line for long";
 }
 
+// In a process whose first thread is in the state of one that waits for a disk, as that of vfork's parent is, so long.
+Seen by_a_disk(milliseconds duration, milliseconds quiet) {
+    return in_child(
+        [duration](Channel& c) {
+            const pid_t short_lived = vfork();
+            if (short_lived == 0) {
+                usleep(static_cast<useconds_t>(std::chrono::microseconds(duration).count()));
+                _exit(0);
+            }
+            waitpid(short_lived, nullptr, 0);
+            c.send("done");
+        },
+        quiet);
+}
+
+TEST(Child, IsNotSilentWhileItWaitsForADisk) {
+    const Seen seen = by_a_disk(milliseconds(1500), milliseconds(400));
+    EXPECT_EQ(seen.ending.kind, Kind::Done);
+    EXPECT_EQ(seen.records, std::vector<std::string>{"done"});
+}
+
+TEST(Child, IsKilledThatWaitsForADiskForEver) {
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(by_a_disk(std::chrono::hours(1), milliseconds(200)).ending.kind, Kind::Hung);
+    EXPECT_GT(std::chrono::steady_clock::now() - began, milliseconds(1000)) << "a disk may be slow";
+}
+
 TEST(Child, IsLookedAtForStandingInLineNoSoonerThanAfterATenthOfASecond) {
     const BusyProcessor busy;
     const pid_t waiting = fork();

@@ -383,11 +383,16 @@ Ending Worker::issue(const std::string& request, std::string& answer) {
     bool hangs = false;
     if (send_record(fd_, request)) {
         hangs = !awaited();
-        if (!hangs && receive_record(fd_, answer, kRecordMillis)) return {};
+        if (!hangs && receive_record(fd_, answer, kRecordMillis)) {
+            killed_ = 0;
+            return {};
+        }
     }
     const Ending e = reap(hangs);
     if (hangs && is_quick()) state_->hasty = true;
     if (hangs && state_->patient && !quick_) known_to_hang_ = true;
+    if (was_killed_from_outside(e)) return e;
+    killed_ = 0;
     losses_ += hangs ? kLossByHanging : 1;
     return e;
 }
@@ -430,6 +435,10 @@ Ending Worker::run_or_recall(const Case& c, Traffic& out) {
         note_left(e);
         stop();
         return run_or_recall(c, out);  // by a process that has nothing to leave
+    }
+    if (was_killed_from_outside(e) && ++killed_ <= kMostKilled) {
+        troubles_.insert("a process was killed from outside (is memory short?); its case was run again");
+        return run_or_recall(c, out);
     }
     if (!same) {
         current_ = c;

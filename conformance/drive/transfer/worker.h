@@ -146,6 +146,7 @@ private:
     std::string peer_;
     std::uint64_t processes_ = 0;  ///< that the worker opens pairs in
     std::size_t losses_ = 0;
+    unsigned killed_ = 0;  ///< from outside, since an exchange came to an end
     struct Crashes {
         unsigned count = 0;
         Ending ending;
