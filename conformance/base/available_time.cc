@@ -25,7 +25,7 @@ std::chrono::nanoseconds AvailableTime::passed(std::chrono::nanoseconds between_
         starved_->begin();
     }
     forgiven_ = std::min(forgiven_ + starved_->since_last_look(between_looks), most_forgiven());
-    return std::max(Clock::now() - began_ - forgiven_, std::chrono::nanoseconds{});
+    return std::max(wall - forgiven_, std::chrono::nanoseconds{});
 }
 
 bool AvailableTime::is_over(std::chrono::nanoseconds limit) { return passed() >= limit && passed(kClosely) >= limit; }

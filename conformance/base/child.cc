@@ -232,6 +232,7 @@ void ChildRun::note_life() {
 // What it stood in line for a processor is not counted.
 bool ChildRun::silent_for_too_long() {
     const std::uint64_t beat = slot_.words[1];
+    const auto now = Clock::now();  // what the look takes is part of the next one's
     const auto stood = starved_.since_last_look();
     if (beat != last_beat_) {
         last_beat_ = beat;
@@ -240,7 +241,7 @@ bool ChildRun::silent_for_too_long() {
         alive_at_ += stood;
     }
     if (busy_.count() > 0 && work_of(pid_) - worked_ > busy_) return true;
-    return Clock::now() - alive_at_ > quiet_;
+    return now - alive_at_ > quiet_;
 }
 
 bool ChildRun::dead() const {

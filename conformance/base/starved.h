@@ -27,7 +27,8 @@ public:
     /// Since the last look the one of its threads that stood longest, or what the looker was late: whoever looks
     /// seldom, as a machine that does many other things lets him, has seen little of the time that went by, and that is
     /// no silence.  At most that time, which begins with this object; zero where the last look is less than `least`
-    /// ago.  A process may look at itself.
+    /// ago.  A process may look at itself.  Where memory is short a look takes long itself, and that is part of what
+    /// the next one sees: a silence is measured by the time before the look.
     std::chrono::nanoseconds since_last_look(std::chrono::nanoseconds least = kLeast);
 
     /// Notes what its threads have stood so far.  Without, the first look takes all of it for what came since.

@@ -103,8 +103,9 @@ bool wait_for_end(pid_t pid, int output, const BoundedCommand& command, std::str
     std::chrono::nanoseconds worked{};  // by the time it printed something last
     bool open = true;
     while (!has_ended(pid)) {
+        const auto now = Clock::now();  // what the look takes is part of the next one's
         end += starved.since_last_look();
-        if (Clock::now() > end) return false;
+        if (now > end) return false;
         if (command.work_limit.count() > 0 && work_of(pid) - worked > command.work_limit) return false;
         pollfd watched = {.fd = open ? output : -1, .events = POLLIN, .revents = 0};
         poll(&watched, 1, static_cast<int>(kGlance.count()));

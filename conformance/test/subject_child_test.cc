@@ -1,5 +1,6 @@
 // run_in_child tells crashes, hangs, exits and the good end apart, and loses no record.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -190,6 +191,28 @@ TEST(Child, IsKilledThatWaitsForADiskForEver) {
     const auto began = std::chrono::steady_clock::now();
     EXPECT_EQ(by_a_disk(std::chrono::hours(1), milliseconds(200)).ending.kind, Kind::Hung);
     EXPECT_GT(std::chrono::steady_clock::now() - began, milliseconds(1000)) << "a disk may be slow";
+}
+
+// A look at so many threads takes longer than the child may be silent, and it never is.
+TEST(Child, IsNotSilentForWhatALookAtItTakes) {
+    constexpr int kThreads = 2500, kRecords = 40;
+    const Seen seen = in_child(
+        [](Channel& c) {
+            pthread_attr_t small;
+            pthread_attr_init(&small);
+            pthread_attr_setstacksize(&small, 64 << 10);
+            for (int i = 0; i < kThreads; ++i) {
+                pthread_t idle;
+                const auto idles = [](void*) -> void* {
+                    for (;;) pause();
+                };
+                if (pthread_create(&idle, &small, idles, nullptr) == 0 && i % 100 == 0) sign_of_life();
+            }
+            for (int i = 0; i < kRecords; ++i, usleep(40'000)) c.send("lives");
+        },
+        milliseconds(100));
+    EXPECT_EQ(seen.ending.kind, Kind::Done);
+    EXPECT_EQ(seen.records.size(), static_cast<std::size_t>(kRecords));
 }
 
 TEST(Child, IsLookedAtForStandingInLineNoSoonerThanAfterATenthOfASecond) {

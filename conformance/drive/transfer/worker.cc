@@ -365,16 +365,17 @@ bool Worker::awaited() const {
     auto worked = work();
     Starved starved(pid_);  // and its agent
     while (poll(&waiting, 1, kLookMillis) <= 0) {
-        const unsigned now = state_->beat.load(std::memory_order_relaxed);
-        if (now != beat) {
-            beat = now;
+        const auto now = Clock::now();  // what the look takes is part of the next one's
+        const unsigned last_beat = state_->beat.load(std::memory_order_relaxed);
+        if (last_beat != beat) {
+            beat = last_beat;
             sign_of_life();
             since = Clock::now();
             worked = work();
             continue;
         }
         since += starved.since_last_look();
-        if (work() - worked > longest_work() || Clock::now() - since > longest_sleep()) return false;
+        if (work() - worked > longest_work() || now - since > longest_sleep()) return false;
     }
     return true;
 }
