@@ -1,5 +1,7 @@
 // The TCP transport with a Sink that only keeps what it gets.
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -207,13 +209,31 @@ TEST(TcpTransport, OnlyHoldersOfTheSameKeyAreAdmitted) {
     EXPECT_TRUE(b.sink.downs.empty());
 }
 
+// An address at which nobody listens, and which nobody else on this machine is given: a socket holds it, beside which
+// one may listen that asks for that very address.
+class HeldAddress {
+public:
+    HeldAddress() : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        const int on = 1;
+        sockaddr_in any = {};
+        any.sin_family = AF_INET;
+        any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        EXPECT_EQ(setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on), 0);
+        EXPECT_EQ(bind(socket_, reinterpret_cast<const sockaddr*>(&any), sizeof any), 0);
+    }
+    ~HeldAddress() { close(socket_); }
+    HeldAddress(const HeldAddress&) = delete;
+    HeldAddress& operator=(const HeldAddress&) = delete;
+    SocketAddress address() const { return net::local_address(socket_); }
+
+private:
+    int socket_;
+};
+
 TEST(TcpTransport, NobodyListeningIsReportedAndALaterCallMayFindSomebody) {
     Side a;
-    SocketAddress gone;
-    {
-        Side b;
-        gone = b.transport.address();
-    }
+    const HeldAddress held;
+    const SocketAddress gone = held.address();
     Peer* peer = nullptr;
     ASSERT_EQ(a.transport.peer_at(gone, &peer), 0);
     send_text(a.transport, *peer, "lost");
