@@ -7,19 +7,18 @@
 #include "impl/base/lock.h"
 #include "impl/catalog/duties.h"
 #include "impl/endpoint/ep.h"
+#include "impl/endpoint/structured_calls.h"
 
 namespace selvage::impl {
 
 struct InsistedOperation {
-    static constexpr size_t kRangesMax = 16;
-
     InsistedOperation* next = nullptr;
     BegunCall call{};
     bool marked = false;   // its context has been written to
     bool broken = false;   // a rule has been broken meanwhile
     bool watched = false;  // its vector is to be read again
-    iovec ranges[kRangesMax];
-    void* regions[kRangesMax];
+    iovec ranges[kPartsMax];
+    void* regions[kPartsMax];
 };
 
 namespace {
@@ -128,7 +127,7 @@ int begin_operation(const BegunCall& call, Operation** result) {
     auto* operation = create<Operation>();
     if (!operation) return -FI_ENOMEM;
     operation->call = call;
-    const bool has_vector = call.ranges && call.count > 1 && call.count <= Operation::kRangesMax;
+    const bool has_vector = call.ranges && call.count > 1 && call.count <= kPartsMax;
     if (has_vector && (duties().mode & FI_ASYNC_IOV)) watch_vector(operation);
     if (context_size()) {
         operation->marked = true;
