@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 
 #include "impl/test/tcp/liar.h"
 
@@ -63,6 +64,30 @@ TEST(TcpRailsHostile, AnAnswerToWhatWasNotSentIsMalformed) {
         liar.first.write(header, nullptr, 0);
         EXPECT_TRUE(liar.is_dropped());
     }
+}
+
+// It would have the payload back while its part on the first connection is still to be read from there.
+TEST(TcpRailsHostile, AnAnswerToAPartThatIsStillToBeSentIsMalformed) {
+    Mover mover;
+    mover.first.write(Mover::frame(4), "abcd", 4);
+    ASSERT_TRUE(mover.has_frames(1));
+    Peer* const peer = mover.victim.sink.frames[0].from;
+    const int little = 4096;
+    mover.first.take_little_ahead();
+    ASSERT_EQ(setsockopt(peer->tx, SOL_SOCKET, SO_SNDBUF, &little, sizeof little), 0);
+    const std::string text(TcpTransport::kFrameMax, 'x');
+    const auto part_waits = [&] { return peer->buffer && peer->buffer->held_bytes(); };
+    for (int i = 0; i < 8 && !part_waits(); ++i) {
+        ASSERT_EQ(send_text(mover.victim.transport, *peer, text, 0, false, &mover), SendResult::Held);
+        mover.victim.progress();
+    }
+    ASSERT_TRUE(part_waits());
+    const tcp::SplitQueue& out = peer->rails->out;
+    for (size_t i = 0; i < tcp::kRailsMax; ++i) ASSERT_EQ(out.unsent(i), 0u);
+    mover.first.write(tcp::control_header(tcp::kSplitAckOp, out.next_number()), nullptr, 0);
+    EXPECT_TRUE(mover.is_dropped());
+    ASSERT_FALSE(mover.victim.sink.tokens.empty());
+    EXPECT_NE(mover.victim.sink.tokens.back().second, 0);
 }
 
 // A header that is longer than any of these, and would have been read as a length.
@@ -156,7 +181,7 @@ TEST(TcpRailsHostile, WhoMakesNoRailsGetsWholeFrames) {
 TEST(TcpRailsHostile, RailsHaveABudget) {
     EXPECT_LE(sizeof(tcp::Rails), 12u << 10);
     Liar liar;
-    for (int i = 0; i < 100; ++i) {  // each takes the place of the one before
+    for (int i = 0; i < 1000; ++i) {  // each takes the place of the one before
         Raw rail(liar.victim);
         ASSERT_EQ(rail.call(liar.rail_hello({.rail = static_cast<uint8_t>(i % 3)}), liar.key->key()).type,
                   net::NoteType::Welcome);
@@ -183,6 +208,24 @@ TEST(TcpRailsHostile, AnInvitationThatCannotBeIsNone) {
     }
     ++welcome.data[0];  // of another release
     EXPECT_FALSE(tcp::read_invitation(welcome, AddressKind::Inet, 1, &read));
+}
+
+// What the other end says to have is less than it had, and then it answers all.
+TEST(TcpRailsDivision, WhatIsAnsweredIsNotSentAgain) {
+    const auto queue = std::make_unique<tcp::SplitQueue>();
+    std::string text(kLong, 'x');
+    const iovec range{text.data(), text.size()};
+    queue->add(&range, 1, nullptr, {kPart, kPart, 0, 0});
+    queue->advance(0, kPart);
+    ASSERT_TRUE(queue->resume(0, 0));
+    ASSERT_TRUE(queue->may_be_answered(1));
+    (void)queue->remove_first();
+    EXPECT_EQ(queue->unsent(0), 0u);
+    queue->add(&range, 1, nullptr, {kPart, kPart, 0, 0});
+    iovec pieces[tcp::kSplitRanges];
+    EXPECT_EQ(queue->unsent(0), kPart);
+    ASSERT_EQ(queue->gather(0, pieces, tcp::kSplitRanges), 1u);
+    EXPECT_EQ(pieces[0].iov_len, kPart);
 }
 
 TEST(TcpRailsDivision, StreamsHaveEqualBytesUnderWay) {
@@ -238,6 +281,14 @@ TEST(TcpRailsDivision, ARailThatIsWaitedForHasLittleAndThenNothingForAWhile) {
     (void)window_after(other, 20, -0.9);
     other.update(0, 200'000, 190'000);  // for much too long
     EXPECT_EQ(other.bytes(), tcp::RailWindow::kLeast);
+}
+
+// However long the other end says to have waited.
+TEST(TcpRailsDivision, APauseHasALimit) {
+    tcp::RailWindow window;
+    (void)window_after(window, 1000, 0.9);
+    EXPECT_TRUE(window.paused(tcp::RailWindow::kPause));
+    EXPECT_FALSE(window.paused(tcp::RailWindow::kPauseMost));
 }
 
 TEST(TcpRailsDivision, WhoIsWaitedForIsTheLast) {

@@ -2,6 +2,7 @@
 // That links die is tested with two hosts (network.cc).
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <numeric>
 
 #include "impl/test/tcp/liar.h"
@@ -146,6 +147,26 @@ TEST(TcpTakeOver, AConnectionThatIsGivenUpBeforeItIsUsedIsNotTheEndOfThePeer) {
     last.write(tcp::control_header(tcp::kResumeOp, 0), nullptr, 0);
     last.write(Mover::frame(4), "abcd", 4);
     ASSERT_TRUE(mover.has_frames(1));
+    EXPECT_TRUE(mover.victim.sink.downs.empty());
+}
+
+// Each time in the middle of a frame.
+TEST(TcpTakeOver, AStreamGoesOnAThousandTimes) {
+    Mover mover;
+    std::unique_ptr<Raw> last;
+    for (uint32_t i = 0; i < 1000; ++i) {
+        Raw& old = last ? *last : mover.first;
+        const Header header = {.size = 4, .op = 0, .flags = 0, .aux = 0, .word = {i, 0, 0}};
+        old.write(header, "ab", 2);
+        auto next = std::make_unique<Raw>(mover.victim);
+        ASSERT_EQ(mover.call(*next).type, net::NoteType::Welcome) << i;
+        next->write(tcp::control_header(tcp::kResumeOp, 0), "cd", 2);
+        ASSERT_TRUE(mover.has_frames(1));
+        EXPECT_EQ(mover.victim.sink.frames[0].header.word[0], i);
+        EXPECT_EQ(mover.victim.sink.frames[0].payload, "abcd");
+        mover.victim.sink.frames.clear();
+        last = std::move(next);
+    }
     EXPECT_TRUE(mover.victim.sink.downs.empty());
 }
 

@@ -169,7 +169,12 @@ public:
     // The oldest is answered, or will not be any more: its token. REQUIRES: !empty()
     void* remove_first() {
         const Split& split = splits_[first_++ % kSplitsMax];
-        for (size_t i = 0; i < kRailsMax; ++i) streams_[i].answered += split.parts[1 + i];
+        for (size_t i = 0; i < kRailsMax; ++i) {
+            Stream& stream = streams_[i];
+            stream.answered += split.parts[1 + i];
+            // Who is answered after the rail went on behind less has more than was said (resume).
+            stream.sent = std::max(stream.sent, stream.answered);
+        }
         free(split.copy);
         return split.token;
     }
@@ -275,9 +280,10 @@ public:
     static constexpr uint64_t kLeast = 16u << 10;
     static constexpr uint64_t kStart = 128u << 10;
     static constexpr uint64_t kMost = 16u << 20;
-    static constexpr int64_t kPeriod = 5'000;      // microseconds that an answer must have taken to say something
-    static constexpr int64_t kPause = 10'000'000;  // a rail for which all wait though it has little is left alone,
-    static constexpr int kStrikes = 4;             // after so many times in a row, each time for twice as long
+    static constexpr int64_t kPeriod = 5'000;           // microseconds that an answer must have taken to say something
+    static constexpr int64_t kPause = 10'000'000;       // a rail for which all wait though it has little is left alone,
+    static constexpr int kStrikes = 4;                  // after so many times in a row, each time for twice as long,
+    static constexpr int64_t kPauseMost = 32 * kPause;  // up to this
 
     static constexpr int64_t kVeryLate = 50'000;  // microseconds: it must begin anew
 
@@ -303,7 +309,7 @@ private:
         bytes_ = late > kVeryLate ? kLeast : std::max(kLeast, doubles_ ? bytes_ / 2 : bytes_ - bytes_ / 4);
         doubles_ = false;
         if (strikes_ < kStrikes) return;
-        pause_ *= 2;
+        pause_ = std::min(2 * pause_, kPauseMost);
         paused_until_ = now + pause_;
         bytes_ = kStart;
         strikes_ = 0;

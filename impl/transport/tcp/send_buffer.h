@@ -29,7 +29,9 @@ struct Held {
     uint32_t first;  // range that the kernel has not taken in full, and the end of this payload's; modulo kRangeRing
     uint32_t end;
     std::byte* copy;  // malloc'ed: the payload is in here now
+    uint64_t split;   // whose part it is (rails.h), or kNoSplit
 };
+inline constexpr uint64_t kNoSplit = UINT64_MAX;
 
 inline bool overlaps(const iovec& range, const iovec* ranges, size_t count) {
     const auto from = reinterpret_cast<uintptr_t>(range.iov_base);
@@ -78,11 +80,12 @@ public:
 
     // The payload that follows what was appended so far, but for its first `skip` bytes.
     // REQUIRES: can_hold(), count <= kPiecesMax, skip is less than the payload.
-    void hold(const iovec* ranges, size_t count, void* token, size_t skip = 0) {
+    void hold(const iovec* ranges, size_t count, void* token, size_t skip = 0, uint64_t split = kNoSplit) {
         Held& held = held_[held_end_++ % kHeldMax];
         held.token = token;
         held.at = tail_;
         held.copy = nullptr;
+        held.split = split;
         held.first = range_end_;
         for (size_t i = 0; i < count; ++i) {
             const size_t gone = std::min(skip, ranges[i].iov_len);
@@ -147,6 +150,13 @@ public:
     }
     bool has_done() const { return held_first_ != held_done_; }
     bool any_held() const { return held_first_ != held_end_; }
+    // A part of a split before that number is still read from where it was.
+    bool holds_part_before(uint64_t split) const {
+        for (uint32_t i = held_done_; i != held_end_; ++i) {
+            if (held_[i % kHeldMax].split < split) return true;
+        }
+        return false;
+    }
     // Held payloads without a token that lie in any of these ranges are copied, and the ranges are not read any more.
     // False when there is no memory for that: then a payload is missing, and nothing of this buffer may be sent.
     bool copy_sources(const iovec* ranges, size_t count) {

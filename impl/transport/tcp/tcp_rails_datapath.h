@@ -108,7 +108,7 @@ template <typename Sink>
 bool TcpTransport::take_split_ack(Sink& sink, Peer& peer, const Header& header) {
     const uint64_t whole = header.word[0];
     tcp::SplitQueue& out = peer.rails->out;
-    if (!out.may_be_answered(whole)) return false;
+    if (!out.may_be_answered(whole) || holds_part_before(peer, whole)) return false;
     take_late(peer, header.word);
     while (out.answered() != whole) sink.sent(peer, out.remove_first(), 0);
     if (peer.wants_room && !peer.queued) {

@@ -119,7 +119,7 @@ int TcpTransport::put_split(Peer& peer, const Frame& frame, const uint32_t (&par
     iovec first[tcp::kSplitRanges];
     const size_t count = tcp::cut(frame.payload, frame.count, 0, parts[0], first);
     // The token, if there is one, comes back with the answer.
-    if (count) buffer.hold(first, count, nullptr);
+    if (count) buffer.hold(first, count, nullptr, 0, split.number);
     return 0;
 }
 

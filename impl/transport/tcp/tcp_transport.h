@@ -265,6 +265,10 @@ private:
     bool begin_split(Sink& sink, Peer& peer, const Header& header, const std::byte* payload);
     template <typename Sink>
     bool take_split_ack(Sink& sink, Peer& peer, const Header& header);
+    bool holds_part_before(const Peer& peer, uint64_t split) const {
+        SpinGuard guard(guard_);
+        return peer.buffer && peer.buffer->holds_part_before(split);
+    }
     bool take_behind(Peer& peer, const std::byte* at, size_t size);
     ssize_t read_part(Peer& peer, int socket, const tcp::Span& part);
     static bool first_is_over(Peer& peer, bool lost);

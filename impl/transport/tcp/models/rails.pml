@@ -143,7 +143,11 @@ end_idle:
         !waits[me] && first[other]?[ANSWER, number] ->
         first[other]?ANSWER, number;
         assert(number <= most);
-        answered[me] = number
+        answered[me] = number;
+        if
+        :: sent[me] < number -> sent[me] = number
+        :: else
+        fi
     }
     :: d_step { /* receive_split; a call that asks has said what was there before, so it is given up */
 #ifdef MOVES_AND_READS
