@@ -15,6 +15,7 @@ namespace selvage::impl::test {
 namespace {
 
 constexpr size_t kLong = RailPair::kLong;
+constexpr size_t kShort = tcp::kSplitMin;  // that is divided
 
 TEST(TcpRails, LongFramesAreDividedAndAllComeInTheirOrder) {
     RailPair pair;
@@ -67,6 +68,62 @@ TEST(TcpRails, ARailThatBreaksIsLeftWithoutAnError) {
     pair.expect_whole(pair.a);
     pair.expect_whole(pair.b);
     EXPECT_TRUE(run({&pair.a, &pair.b}, [&] { return pair.a.transport.rails_up(*pair.to_b) == 2; }));
+}
+
+size_t open_descriptors() {
+    size_t count = 0;
+    for (int fd = 0; fd < 1024; ++fd) count += fcntl(fd, F_GETFD) != -1;
+    return count;
+}
+
+// By turns at either end, with parts under way in both directions.
+TEST(TcpRails, ARailThatComesAndGoesLosesNothing) {
+    RailPair pair(1);
+    ASSERT_TRUE(pair.connect());
+    const size_t before = open_descriptors();
+    size_t ends = 0;
+    uint32_t ended = 0;  // the call of the rail that was
+    const auto is_up = [&] {
+        return pair.to_a()->rails->rail[0].sequence != ended && pair.a.transport.rails_up(*pair.to_b) == 1 &&
+               pair.b.transport.rails_up(*pair.to_a()) == 1;
+    };
+    for (int round = 0; round < 256; ++round) {
+        ASSERT_TRUE(run({&pair.a, &pair.b}, is_up)) << round;
+        ASSERT_TRUE(pair.send(pair.a, *pair.to_b, kShort));
+        ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), kShort));
+        Peer* const end = round & 1 ? pair.to_b : pair.to_a();
+        ended = pair.to_a()->rails->rail[0].sequence;
+        ends += !shutdown(end->rails->rail[0].socket, SHUT_RDWR);
+        if (round % 8 == 7) {
+            ASSERT_TRUE(pair.all_there()) << round;
+            pair.expect_whole(pair.a);
+            pair.expect_whole(pair.b);
+            for (RailSide* side : {&pair.a, &pair.b}) side->sink.frames.resize(1);
+            pair.sent[0] = pair.sent[1] = 1;
+        }
+    }
+    EXPECT_GE(ends, 256u);
+    EXPECT_TRUE(run({&pair.a, &pair.b}, is_up));
+    EXPECT_LE(open_descriptors(), before + 1);
+}
+
+// Who is called and ends each rail at once is not called as fast as that can be done.
+TEST(TcpRails, ARailThatIsEndedAtOnceIsCalledNowAndThen) {
+    RailPair pair(1);
+    ASSERT_TRUE(pair.connect());
+    const int64_t until = net::now_milliseconds() + 500;
+    uint32_t first = 0, last = 0;
+    while (net::now_milliseconds() < until) {
+        pair.a.progress();
+        pair.b.progress();
+        tcp::Rail& rail = pair.to_a()->rails->rail[0];
+        if (rail.state != tcp::Rail::State::Up) continue;
+        if (!first) first = rail.sequence;
+        last = rail.sequence;
+        shutdown(rail.socket, SHUT_RDWR);
+    }
+    EXPECT_GT(last, first);
+    EXPECT_LE(last - first, 2 * 500 / tcp::kRailPause);
 }
 
 // The end of the rail is reported once, when the caller has not read all that came before. Nothing else would show it:

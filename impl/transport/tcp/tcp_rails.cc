@@ -233,11 +233,13 @@ void TcpTransport::lose_rail(Rail& rail, int error) {
         (void)append_control(peer, tcp::control_header(tcp::kProbeOp));
     }
     rail.way = closed ? rail.link : peer.rails->first_link;
-    call_rail(rail);
+    const int64_t earliest = rail.dial_since + tcp::kRailPause;
+    if (net::now_milliseconds() >= earliest) return call_rail(rail);
+    rail.state = Rail::State::Dialing;  // the other end ends it as soon as it is there
+    rail.dial_again = earliest;
 }
 
-// Parts of a frame do not come by these rails, though they seem to be up: the other end may know better. It is asked by
-// the first link.
+// Parts of a frame do not come by these rails, though they seem to be up: the other end may know better.
 void TcpTransport::ask_for_rails(Peer& peer) {
     Rails& rails = *peer.rails;
     const int64_t now = net::now_milliseconds();
