@@ -9,7 +9,7 @@
 #include <deque>
 #include <optional>
 
-#include "impl/test/tcp/rail_pair.h"
+#include "impl/test/tcp/silent_pair.h"
 
 namespace selvage::impl::test {
 namespace {
@@ -149,24 +149,45 @@ TEST(TcpRails, TheEndOfARailBehindBytesThatAreNotReadYetIsNoticed) {
     pair.expect_whole(pair.b);
 }
 
+// The called end's of the rails, from under it: the connections do not end.
+std::vector<int> take_sockets(const RailPair& pair) {
+    std::vector<int> taken;
+    for (const unsigned last : {2u, 3u}) {
+        for (const int fd : rail_sockets(last, pair.b, true)) {
+            taken.push_back(dup(fd));
+            const int unconnected = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+            EXPECT_EQ(dup2(unconnected, fd), fd);
+            close(unconnected);
+        }
+    }
+    return taken;
+}
+
 // The caller does not see it, and what the other end could say would stand behind the frame that is incomplete.
 TEST(TcpRails, WhoWasCalledAndLosesARailIsAskedForIt) {
     RailPair pair;
     ASSERT_TRUE(pair.connect());
-    std::vector<int> kept;
-    for (const unsigned last : {2u, 3u}) {
-        for (const int fd : rail_sockets(last, pair.b, true)) {
-            kept.push_back(dup(fd));  // so that the connection does not end
-            const int unconnected = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-            ASSERT_EQ(dup2(unconnected, fd), fd);
-            close(unconnected);
-        }
-    }
+    const std::vector<int> kept = take_sockets(pair);
     ASSERT_EQ(kept.size(), 2u);
     const int64_t start = net::now_milliseconds();
     for (int i = 0; i < 6; ++i) ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), kLong));
     ASSERT_TRUE(pair.all_there());
     pair.expect_whole(pair.a);
+    EXPECT_LT(net::now_milliseconds() - start, 3000);
+    for (const int fd : kept) close(fd);
+}
+
+// The caller sends, and the other end's kernel has taken what is lost there.
+TEST(TcpRails, WhoWasCalledAndLosesWhatItHadNotReadIsAskedForARail) {
+    const LinkTimeout timeout("500");
+    RailPair pair;
+    ASSERT_TRUE(pair.connect());
+    const std::vector<int> kept = take_sockets(pair);
+    ASSERT_EQ(kept.size(), 2u);
+    const int64_t start = net::now_milliseconds();
+    for (int i = 0; i < 6; ++i) ASSERT_TRUE(pair.send(pair.a, *pair.to_b, kLong));
+    ASSERT_TRUE(pair.all_there());
+    pair.expect_whole(pair.b);
     EXPECT_LT(net::now_milliseconds() - start, 3000);
     for (const int fd : kept) close(fd);
 }

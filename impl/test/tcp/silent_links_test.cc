@@ -11,6 +11,30 @@ constexpr size_t kLong = RailPair::kLong;
 constexpr size_t kShort = 500;
 constexpr int kInTime = 20'000;  // the kernel would take a minute
 
+// The caller's sockets of the rails get no packets.
+class DeafRails {
+public:
+    explicit DeafRails(const tcp::Rails& rails) {
+        sock_filter nothing[] = {{BPF_RET | BPF_K, 0, 0, 0}};
+        const sock_fprog filter{.len = 1, .filter = nothing};
+        for (const tcp::Rail& rail : rails.rail) {
+            if (rail.state != tcp::Rail::State::Up) continue;
+            EXPECT_EQ(setsockopt(rail.socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter), 0);
+            sockets_.push_back(rail.socket);
+        }
+        EXPECT_FALSE(sockets_.empty());
+    }
+    ~DeafRails() {
+        const int none = 0;
+        for (const int fd : sockets_) (void)setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, &none, sizeof none);
+    }
+    DeafRails(const DeafRails&) = delete;
+    DeafRails& operator=(const DeafRails&) = delete;
+
+private:
+    std::vector<int> sockets_;
+};
+
 // Short frames, so that nothing goes by the rails.
 TEST(TcpSilentLinks, TheFirstOfWhoSendsIsLeft) {
     SilentPair pair;
@@ -53,6 +77,24 @@ TEST(TcpSilentLinks, TheFirstOfWhoIsSentToIsLeftThoughTheRailsAreFull) {
         for (const int fd : rail_sockets(2, pair.b, true)) ASSERT_GT(tcp::under_way(fd), 0u);
         ASSERT_TRUE(pair.all_there(kInTime));
     }
+    pair.expect_all_whole();
+}
+
+// The resets of its rails vanish, and the caller sends nothing by which it would be told again.
+TEST(TcpSilentLinks, TheFirstOfWhoIsSentToIsLeftThoughTheResetsVanish) {
+    const LinkTimeout timeout("500");
+    SilentPair pair;
+    ASSERT_TRUE(pair.connect());
+    ASSERT_TRUE(run({&pair.a, &pair.b}, [&] { return pair.is_acknowledged(); }));
+    const SilentLink silent = pair.silence(1);
+    {
+        const DeafRails deaf(*pair.to_b->rails);
+        ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), kShort));
+        ASSERT_TRUE(run({&pair.a, &pair.b}, [&] { return !pair.b.transport.rails_up(*pair.to_a()); }));
+    }
+    const int64_t start = net::now_milliseconds();
+    ASSERT_TRUE(pair.all_there(60'000));
+    EXPECT_LT(net::now_milliseconds() - start, 10'000);
     pair.expect_all_whole();
 }
 
@@ -210,6 +252,30 @@ TEST(TcpLinksThatReturn, TheFirstIsCalledThoughNothingIsOnIt) {
     pair.exchange();
     ASSERT_TRUE(pair.all_there(kInTime));
     EXPECT_EQ(pair.rails_of_a().first_link, 0u);
+    pair.expect_all_whole();
+}
+
+// Both streams are on the first link, which dies when of a frame the parts on the rail are missing.
+TEST(TcpLinksThatReturn, PartsAreAskedForByTheLinkThatIsThere) {
+    const LinkTimeout timeout("500");
+    ReturningPair pair;
+    ASSERT_TRUE(pair.connect());
+    {
+        const SilentLink silent = pair.silence(2);
+        pair.exchange();
+        ASSERT_TRUE(pair.all_there(kInTime));
+        ASSERT_TRUE(pair.rail_comes_to(0));
+    }
+    pair.rails_of_a().return_at = 0;  // it stays there
+    const DeafRails deaf(pair.rails_of_a());
+    ASSERT_TRUE(pair.send(pair.b, *pair.to_a(), kLong));
+    const tcp::SplitArrival& in = pair.rails_of_a().in;
+    ASSERT_TRUE(run({&pair.a, &pair.b}, [&] {
+        return pair.to_b->splitting && !in.parts[0].left && in.parts[1].left && pair.is_acknowledged();
+    }));
+    const SilentLink silent = pair.silence(1);
+    ASSERT_TRUE(pair.send(pair.a, *pair.to_b, kShort));
+    ASSERT_TRUE(pair.all_there(kInTime));
     pair.expect_all_whole();
 }
 

@@ -122,6 +122,11 @@ void tune_stream(int socket) {
     if (limit > 0) set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, limit);
 }
 
+void probe_after(int socket, int seconds) {
+    set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, seconds);
+    set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, seconds);
+}
+
 void tune_connected(int socket) {
     if (!local_address(socket).same_host(remote_address(socket))) return;
     constexpr char kPlain[] = "reno";

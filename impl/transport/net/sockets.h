@@ -34,6 +34,8 @@ int start_connect(const SocketAddress& from, const SocketAddress& to, int* socke
 int pending_error(int socket);
 // Options of every connection: set at one end as it connects, at the other inherited from the listener.
 void tune_stream(int socket);
+// Of one whose other end is probed earlier and more often than that: after so many seconds in which nothing comes.
+void probe_after(int socket, int seconds);
 
 // Options that depend on where the other end is: on this machine no network has to be shared with anybody, and a
 // congestion control that paces (BBR) would halve the bandwidth; reno is in every kernel and allowed to everybody.

@@ -26,8 +26,9 @@
 // models/take_over.pml checks 1 to 3.
 //
 // Dead is what rail_link.h says; a link that is dead shows no error. Who was called cannot call: if it is the one whose
-// bytes are not acknowledged, it resets its rails. A caller that loses a rail sends something on the first connection,
-// and so finds out; of one whose rail the other end has closed, a shorter silence is enough.
+// bytes are not acknowledged, it resets its rails, again if some come up before the caller has called. A caller that
+// loses a rail sends something on the first connection, and so finds out; of one whose rail the other end has closed, a
+// shorter silence is enough. models/dead_first.pml checks that they come together again.
 //
 // Everything is the owner's, with the endpoint's lock, but `kept`, which the flusher's thread uses, too: the guard's.
 #pragma once

@@ -1,5 +1,6 @@
 // See tcp_rails.h: rails as the transport sets them up, loses them and sets them up again.
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,6 +13,16 @@ namespace selvage::impl {
 
 using tcp::Rail;
 using tcp::Rails;
+
+namespace {
+
+// The other end sees it, whatever it has not read; what is not sent is discarded.
+void reset_at_close(int socket) {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    (void)setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+}  // namespace
 
 void TcpTransport::offer_rails_at(const SocketAddress* addresses, size_t count) {
     LockGuard setup(setup_);
@@ -202,6 +213,7 @@ bool TcpTransport::raise_rail(Rail& rail, int socket) {
     rail.blocked = rail.ended = false;
     rail.attempts = 0;
     rail.watch = {};
+    if (rail.peer->rails->caller) net::probe_after(socket, tcp::kRailProbe);
     rail.peer->rails->window[&rail - rail.peer->rails->rail] = {};
     rails_busy_ = true;
     return true;
@@ -217,11 +229,13 @@ void TcpTransport::close_rail(Rail& rail) {
 }
 
 // It goes on by the first link, which is there as long as the peer is; or by its own, if the other end has closed it,
-// as that is there then. Who was called waits for the call. `error` is the socket's, ECONNRESET where it has ended, and
-// 0 where there is none.
+// as that is there then. Who was called waits for the call, and resets the rail: the caller reads nothing of it as long
+// as the frames of the parts there do not come, and an end in order would stand behind those. `error` is the socket's,
+// ECONNRESET where it has ended, and 0 where there is none.
 void TcpTransport::lose_rail(Rail& rail, int error) {
     Peer& peer = *rail.peer;
     end_rail_dial(rail);
+    if (!peer.rails->caller) reset_at_close(rail.socket);
     close_rail(rail);
     rail.returns = false;
     rail.attempts = 0;
@@ -246,12 +260,15 @@ void TcpTransport::ask_for_rails(Peer& peer) {
     if (!rails.stalled) rails.stalled = now;
     if (!rails.caller || now - rails.stalled < tcp::kRailStall) return;
     for (size_t i = 0; i < tcp::kRailsMax; ++i) {
-        Rail& rail = rails.rail[i];
-        if (rail.state != Rail::State::Up || !rails.in.parts[1 + i].left) continue;
-        if (rail.dial || now < rail.dial_again) continue;
-        rail.way = rails.first_link;
-        call_rail(rail);
+        if (rails.in.parts[1 + i].left) ask_for_rail(rails.rail[i]);
     }
+}
+
+// By the first link and by its own in turn, as either may be dead.
+void TcpTransport::ask_for_rail(Rail& rail) {
+    if (rail.state != Rail::State::Up || rail.dial || net::now_milliseconds() < rail.dial_again) return;
+    choose_way(rail);
+    call_rail(rail);
 }
 
 // With the setup lock, by any thread: who has proved that he holds the key of a peer's rails waits for the owner, as

@@ -11,16 +11,17 @@
 //
 // A rail that was up and is lost is called until it is there again or the peer is down, by the first link and by its
 // own in turn; so no byte that it had is missing. One that never was up is left alone after kRailAttempts. A rail that
-// seems to be up is called, too, when the parts of a frame do not come by it: the other end refuses such a call if the
-// rail is up there as well.
+// seems to be up is called, too, when the parts of a frame do not come by it, or those that it was given are not
+// answered: the other end refuses such a call if the rail is up there as well.
 //
 // So streams that had links of their own come to share one when a link dies. As long as they do, and there is a link
 // that none of them uses, who calls tries that link now and then (tcp_return.cc): a rail goes there while it is up, as
 // if it had been lost. From when its hello leaves until that is answered, nothing is read of it.
 //
 // What a peer can make this side keep: kRailsMax sockets, a Rails, the copies of what it was sent (KeptBytes::kRoom),
-// and kReceiveBuffer bytes while a frame is put together; and all callers together kRailCallersMax sockets, until the
-// owner answers them.
+// and kReceiveBuffer bytes while a frame is put together; of answers to reads that it does not acknowledge and whose
+// memory is taken back, kSplitsMax payloads (32 MiB); and all callers together kRailCallersMax sockets, until the owner
+// answers them.
 #pragma once
 
 #include "impl/transport/net/dial.h"
@@ -52,6 +53,9 @@ inline constexpr int64_t kRailAskPause = 250;
 // each such call that fails.
 inline constexpr int64_t kReturnPause = 1000;
 inline constexpr int64_t kReturnPauseMost = 30'000;
+// Seconds in which nothing comes by a rail until the kernel of who calls looks whether the other end has it: that may
+// have reset it, and a reset that vanishes is not sent again.
+inline constexpr int kRailProbe = 3;
 // Callers for rails who have proved themselves and wait for the owner.
 inline constexpr size_t kRailCallersMax = 64;
 

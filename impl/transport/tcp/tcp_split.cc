@@ -170,7 +170,8 @@ void TcpTransport::look_at_dials(Peer& peer) {
     }
 }
 
-// While parts are under way: which links are dead.
+// While parts are under way: which links are dead, and whether the other end has lost a rail, with what it had not
+// read.
 void TcpTransport::look_at_links(Peer& peer) {
     Rails& rails = *peer.rails;
     const int64_t now = net::now_nanoseconds() / 1000;
@@ -181,6 +182,7 @@ void TcpTransport::look_at_links(Peer& peer) {
         if (rail.state == Rail::State::Up && tcp::sample_link(rail.socket, &sample) &&
             rail.watch.is_dead(sample, now / 1000, rails.link_timeout))
             lose_rail(rail);
+        if (rails.caller && now - rails.answered >= int64_t{rails.link_timeout} * 1000) ask_for_rail(rail);
     }
 }
 

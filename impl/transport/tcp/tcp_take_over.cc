@@ -12,16 +12,6 @@ using tcp::FirstLink;
 using tcp::Rail;
 using tcp::Rails;
 
-namespace {
-
-// The other end sees it, whatever it has not read; what is not sent is discarded.
-void reset_at_close(int socket) {
-    const linger at_once{.l_onoff = 1, .l_linger = 0};
-    (void)setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-}
-
-}  // namespace
-
 bool tcp::is_link_error(int error) {
     return error == ETIMEDOUT || error == EHOSTUNREACH || error == ENETUNREACH || error == ENETDOWN ||
            error == EHOSTDOWN;
@@ -93,15 +83,17 @@ bool TcpTransport::first_stops(Peer& peer) {
     return true;
 }
 
-// By who was called: the caller finds out. It reads nothing of a rail as long as the frames of the parts there do not
-// come, and an end in order would stand behind those.
+// By who was called: the caller finds out.
 void TcpTransport::close_own_rails(Peer& peer) {
     peer.rails->first.poked = net::now_milliseconds();
     for (Rail& rail : peer.rails->rail) {
-        if (rail.state != Rail::State::Up) continue;
-        reset_at_close(rail.socket);
-        lose_rail(rail);
+        if (rail.state == Rail::State::Up) lose_rail(rail);
     }
+}
+
+// Rails that came up since then.
+void TcpTransport::close_own_rails_again(Peer& peer) {
+    if (net::now_milliseconds() - peer.rails->first.poked >= tcp::kPokePause) close_own_rails(peer);
 }
 
 // While something may not have arrived: forgets what has, and looks whether the link is dead.
@@ -120,7 +112,7 @@ void TcpTransport::look_at_first(Peer& peer) {
     const unsigned limit = first.warned ? tcp::kWarnedSilence : peer.rails->link_timeout;
     if (!first.watch.is_dead(sample, now / 1000, limit)) return;
     if (peer.rails->caller) return lose_first(peer);
-    if (now / 1000 - first.poked >= tcp::kPokePause) close_own_rails(peer);
+    close_own_rails_again(peer);
 }
 
 // By who called: by the links of the rails and by that which was the first, in turn.

@@ -18,7 +18,8 @@ void TcpTransport::progress_first(Sink& sink, Peer& peer) {
     if (net::now_milliseconds() - first.lost_since >= tcp::kTakeOverLimit) return mark_broken(peer, FI_ETIMEDOUT);
     if (!first.confirmed) return take_resume(peer);
     if (!peer.unread && !receive(sink, peer) && peer.phase != Peer::Phase::Up) return;
-    if (peer.phase != Peer::Phase::Up || !peer.rails->caller) return;
+    if (peer.phase != Peer::Phase::Up) return;
+    if (!peer.rails->caller) return close_own_rails_again(peer);
     if (!first.answered) return look_at_first_call(peer);
     drain_first(sink, peer);
     if (peer.phase == Peer::Phase::Up && !peer.broken && is_drained(peer)) adopt_first(peer);

@@ -183,6 +183,7 @@ private:
     void close_rail(tcp::Rail& rail);
     void lose_rail(tcp::Rail& rail, int error = 0);
     void ask_for_rails(Peer& peer);
+    void ask_for_rail(tcp::Rail& rail);
     void queue_rail_caller(net::PendingConnection* pending);
     net::PendingConnection* take_rail_caller();
     template <typename Sink>
@@ -236,6 +237,7 @@ private:
     bool first_ends(Peer& peer, int error);
     bool first_stops(Peer& peer);
     void close_own_rails(Peer& peer);
+    void close_own_rails_again(Peer& peer);
     void look_at_first(Peer& peer);
     void call_first(Peer& peer);
     void look_at_first_call(Peer& peer);
