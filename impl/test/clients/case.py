@@ -69,6 +69,7 @@ class Program:
     name = ''
     packages: tuple[str, ...] = ()
     providers = ('tcp', 'tcp;ofi_rxm', 'shm')
+    whole = False  # whether cases are wanted, too, that repeat others in a further way, where a program has such
 
     def prepare(self, workplace):
         """Makes the program ready below workplace.folder. Raises Unavailable."""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Real programs as judges of the library: runs each on the library of this tree and on Debian's, and compares.
 
-  clients.py [--quick] [--own | --debian | --debian-where-broken] [--library DIR] [--provider NAME]... [--tests REGEX]
+  clients.py [--quick | --whole] [--own | --debian | --debian-where-broken] [--library DIR] [--provider NAME]... [--tests REGEX]
              [--ranks N] [--report FILE] [--new | --fresh] [--list] [--record FOLDER] [PROGRAM]...
 
 A full run writes docs/clients.md; --quick runs few cases and writes build/clients/quick.md. Results of earlier full runs
@@ -70,7 +70,7 @@ def run_case(workplace, program, case, library, recorder=None):
     if verdict in (FAILED, HUNG):
         keep_output(workplace, program, case, library, outcome)
     return Result(program.name, case.name, case.provider, case.ranks, library, verdict, reason, round(outcome.work, 2),
-                  datetime.date.today().isoformat())
+                  datetime.date.today().isoformat(), round(outcome.wall, 2))
 
 
 def keep_output(workplace, program, case, library, outcome):
@@ -82,6 +82,7 @@ def keep_output(workplace, program, case, library, outcome):
 
 def run_program(workplace, tally, program, options):
     out(f'== {program.name}')
+    program.whole = options.whole
     try:
         debian.install(program.packages)
         program.prepare(workplace)
@@ -143,8 +144,8 @@ def run_on_libraries(workplace, program, case, options):
 
 
 def show(results, number, total):
-    """A line for each case: the verdicts, and reasons where they are not the expected."""
-    words = ', '.join(f'{result.verdict} {result.work:.1f} s' + (f' ({result.reason})' if result.reason else '')
+    """A line for each case: the verdicts, processor time in wall time, and reasons where they are not the expected."""
+    words = ', '.join(f'{result.verdict} {result.work:.1f} s in {result.wall:.1f}' + (f' ({result.reason})' if result.reason else '')
                       for result in results if result.verdict != SKIPPED or result.library == OWN)
     first = results[0]
     mark = 'BROKEN ' if first.library == OWN and broken(first, results[1] if len(results) > 1 else None) else ''
@@ -154,7 +155,9 @@ def show(results, number, total):
 def parse(arguments):
     parser = argparse.ArgumentParser(prog='./run clients', description=__doc__.split('\n', maxsplit=1)[0])
     parser.add_argument('program', nargs='*', choices=[*ORDER, []], metavar='PROGRAM', help=', '.join(ORDER))
-    parser.add_argument('--quick', action='store_true', help='few cases that tell most')
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument('--quick', action='store_true', help='few cases that tell most')
+    size.add_argument('--whole', action='store_true', help='cases, too, that repeat others with other types and algorithms (mpich)')
     only = parser.add_mutually_exclusive_group()
     only.add_argument('--own', action='store_true', help="on the library of this tree alone; every failure counts")
     only.add_argument('--debian', action='store_true', help="on Debian's library alone")

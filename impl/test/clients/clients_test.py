@@ -202,6 +202,45 @@ class Judges(unittest.TestCase):
         self.assertEqual(judge(Outcome(0, 'Found 3 errors; No Errors were expected\n', 1.0, 1.0))[0], FAILED)
         self.assertEqual(judge(Outcome(1, ' No Errors\n', 1.0, 1.0))[0], FAILED)
 
+    def test_a_case_of_mpich_whose_status_tells_ends_with_one_that_no_crash_made(self):
+        judge = clients.load('mpich').judges['TestStatus']
+        self.assertEqual(judge(Outcome(3, '=   EXIT CODE: 3\n', 1.0, 1.0))[0], PASSED)
+        self.assertEqual(judge(Outcome(0, '', 1.0, 1.0))[0], FAILED)
+        self.assertEqual(judge(Outcome(139, '=   EXIT CODE: 139\n', 1.0, 1.0))[0], FAILED)
+        both = clients.load('mpich').judges['TestStatusNoErrors']
+        self.assertEqual(both(Outcome(1, ' No Errors\n', 1.0, 1.0))[0], PASSED)
+        self.assertEqual(both(Outcome(1, '', 1.0, 1.0))[0], FAILED)
+        self.assertEqual(both(Outcome(0, ' No Errors\n', 1.0, 1.0))[0], FAILED)
+
+    def mpich_of(self, folder, lists):
+        """MPICH with lists of these texts, and a program for each name in them."""
+        program = clients.load('mpich')
+        program.tests, program.source, program.prefix = folder, '/nowhere', '/mpich'
+        for path, text in lists.items():
+            path = os.path.join(folder, path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, 'w', encoding='ascii') as file:
+                file.write(text)
+            for line in text.splitlines():
+                open(os.path.join(os.path.dirname(path), line.split()[0]), 'w', encoding='ascii').close()
+        for name in program.folders:
+            os.makedirs(os.path.join(folder, name), exist_ok=True)
+        return program
+
+    def test_a_line_of_a_list_of_mpich_says_how_it_is_run_and_judged(self):
+        line = 'timeout 2 arg=-a env=X=y=z mpiexecarg=-o resultTest=TestErrFatal timeLimit=10\nbroken 1 xfail=ticket1\n'
+        with tempfile.TemporaryDirectory() as folder:
+            case, = self.mpich_of(folder, {'init/testlist': line}).cases(Workplace(folder, '/x'), 'tcp', False)
+            self.assertEqual(case.command, ('/mpich/bin/mpiexec', '-launcher', 'fork', '-o', '-n', '2', f'{folder}/init/timeout', '-a'))
+        self.assertEqual((case.name, case.ranks), ('init/timeout -a X=y=z', 2))
+        self.assertEqual(case.environment, {'FI_PROVIDER': 'tcp', 'X': 'y=z', 'MPIEXEC_TIMEOUT': '10'})
+
+    def test_cases_of_mpich_with_other_algorithms_are_of_the_whole_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = self.mpich_of(folder, {'coll/testlist': 'bcast 4\n', 'coll/testlist.cvar': 'bcast 4 env=ALGORITHM=ring\n'})
+            for program.whole, names in ((False, ['coll/bcast']), (True, ['coll/bcast', 'coll/bcast ALGORITHM=ring'])):
+                self.assertEqual([case.name for case in program.cases(Workplace(folder, '/x'), 'tcp', False)], names)
+
     def judged(self, program, name, text):
         case = next(case for case in clients.load(program).cases(Workplace(tempfile.gettempdir(), '/x'), 'tcp;ofi_rxm', False)
                     if case.name == name)

@@ -18,6 +18,7 @@ class Result:
     reason: str
     work: float
     day: str
+    wall: float = 0.0
 
     def key(self):
         return self.program, self.name, self.provider, self.ranks

@@ -69,12 +69,12 @@ class Program(Program):
     def cases(self, workplace, provider, quick):
         environment, seen = open_mpi.environment(workplace, provider), set()
         for folder in FOLDERS:
-            for name, ranks, arguments, _, _ in mpich.entries(self.list_of(folder)):
-                label = shlex.join((f'{folder}/{name}', *arguments))
+            for entry in mpich.entries(self.list_of(folder)):
+                name, label = entry.name, shlex.join((f'{folder}/{entry.name}', *entry.arguments))
                 # Open MPI makes windows with this level of threads by remote access alone, which takes no layered name.
                 if label in seen or 'improbe' in name or (quick and f'{folder}/{name}' not in QUICK) or (folder == 'rma' and 'ofi_rxm' in provider):
                     continue
                 seen.add(label)
-                command = open_mpi.command(provider, ranks, self.built(workplace, folder, name), *arguments,
+                command = open_mpi.command(provider, entry.ranks, self.built(workplace, folder, name), *entry.arguments,
                                            one_sided=folder == 'rma')
-                yield Case(label, provider, ranks, command, environment, limits=Limits(work=120), judge=mpich.judge)
+                yield Case(label, provider, entry.ranks, command, environment, limits=Limits(work=120), judge=mpich.judge)
