@@ -215,7 +215,7 @@ class Judges(unittest.TestCase):
     def mpich_of(self, folder, lists):
         """MPICH with lists of these texts, and a program for each name in them."""
         program = clients.load('mpich')
-        program.tests, program.source, program.prefix = folder, '/nowhere', '/mpich'
+        program.tests, program.source, program.prefix, program.shim = folder, '/nowhere', '/mpich', '/shim.so'
         for path, text in lists.items():
             path = os.path.join(folder, path)
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -233,7 +233,7 @@ class Judges(unittest.TestCase):
             case, = self.mpich_of(folder, {'init/testlist': line}).cases(Workplace(folder, '/x'), 'tcp', False)
             self.assertEqual(case.command, ('/mpich/bin/mpiexec', '-launcher', 'fork', '-o', '-n', '2', f'{folder}/init/timeout', '-a'))
         self.assertEqual((case.name, case.ranks), ('init/timeout -a X=y=z', 2))
-        self.assertEqual(case.environment, {'FI_PROVIDER': 'tcp', 'X': 'y=z', 'MPIEXEC_TIMEOUT': '10'})
+        self.assertEqual(case.environment, {'FI_PROVIDER': 'tcp', 'LD_PRELOAD': '/shim.so', 'X': 'y=z', 'MPIEXEC_TIMEOUT': '10'})
 
     def test_cases_of_mpich_with_other_algorithms_are_of_the_whole_alone(self):
         with tempfile.TemporaryDirectory() as folder:
