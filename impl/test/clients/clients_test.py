@@ -228,10 +228,10 @@ class Judges(unittest.TestCase):
         return program
 
     def test_a_line_of_a_list_of_mpich_says_how_it_is_run_and_judged(self):
-        line = 'timeout 2 arg=-a env=X=y=z mpiexecarg=-o resultTest=TestErrFatal timeLimit=10\nbroken 1 xfail=ticket1\n'
+        line = 'timeout 2 arg=-a env=X=y=z resultTest=TestErrFatal timeLimit=10\nbroken 1 xfail=ticket1\nabort 4 mpiexecarg=-o\n'
         with tempfile.TemporaryDirectory() as folder:
             case, = self.mpich_of(folder, {'init/testlist': line}).cases(Workplace(folder, '/x'), 'tcp', False)
-            self.assertEqual(case.command, ('/mpich/bin/mpiexec', '-launcher', 'fork', '-o', '-n', '2', f'{folder}/init/timeout', '-a'))
+            self.assertEqual(case.command, ('/mpich/bin/mpiexec', '-launcher', 'fork', '-n', '2', f'{folder}/init/timeout', '-a'))
         self.assertEqual((case.name, case.ranks), ('init/timeout -a X=y=z', 2))
         self.assertEqual(case.environment, {'FI_PROVIDER': 'tcp', 'LD_PRELOAD': '/shim.so', 'X': 'y=z', 'MPIEXEC_TIMEOUT': '10'})
 
