@@ -14,7 +14,7 @@ namespace selvage::impl::test {
 namespace {
 
 // Of 400 one hung in one of three runs before the lock was held over fork().
-#ifdef SELVAGE_SANITIZED  // whose run-times make a fork take up to a tenth of a second
+#ifdef SELVAGE_SANITIZED  // 2,000 take 10 s of processor time
 constexpr int kForks = 200;
 #else
 constexpr int kForks = 2000;
