@@ -72,6 +72,15 @@ echo 'no kernel' >broken-image/kernel
 SELVAGE_GUEST_IMAGE=$scratch/broken-image run "$scratch/broken" -- true
 expect "a machine that cannot start is a failure, not a skip" test "$status" = 125
 expect "with the reason" contains broken.err 'guest: the machine cannot be started: '
+# An image whose first process sleeps: what comes later in the archive counts.
+mkdir sleepy-image
+"$here/image.sh" "$scratch/sleepy-image"
+printf '#!/bin/busybox sh\nexec /bin/busybox sleep 1000\n' >init
+chmod +x init
+echo init | cpio -o -H newc --quiet >>sleepy-image/initramfs
+SELVAGE_GUEST_IMAGE=$scratch/sleepy-image run "$scratch/late" --start 10 --accel tcg -- true
+expect "so is one that does not start in time" test "$status" = 125
+expect "with where its processor was" contains late.err 'RIP='
 PATH=/nowhere SELVAGE_GUEST_IMAGE=$scratch/broken-image /bin/bash "$guest" -- true >none.out 2>none.err && status=0 || status=$?
 expect "a missing package is a failure" test "$status" = 125
 run "$scratch/usage" --devices many -- true
