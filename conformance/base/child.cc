@@ -30,8 +30,6 @@ extern "C" void __gcov_dump() __attribute__((weak));  // NOLINT: the name is gco
 namespace selvage::conformance {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 /// Stands where a record's length would: the work has returned.
 constexpr std::uint32_t kEnd = ~std::uint32_t{0};
 /// How long the parent sleeps at most before it looks whether the child lives.
@@ -170,9 +168,8 @@ private:
     int pipe_ = -1;
     bool hung_ = false;
     std::uint64_t last_beat_ = 0;
-    Clock::time_point alive_at_ = Clock::now();
     std::chrono::nanoseconds worked_{};  // until then
-    Starved starved_{0};
+    AvailableTimeOf silence_{0};
 };
 
 ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet,
@@ -192,8 +189,7 @@ ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milli
         close(ends[0]);
         be_child(work, ends[1], parent);
     }
-    starved_ = Starved(pid_);
-    alive_at_ = Clock::now();
+    silence_ = AvailableTimeOf(pid_);
     setpgid(pid_, pid_);  // in both processes, so that neither runs ahead
     close(ends[1]);
     pipe_ = ends[0];
@@ -224,7 +220,7 @@ void ChildRun::be_child(const std::function<void(Channel&)>& work, int fd, pid_t
 }
 
 void ChildRun::note_life() {
-    alive_at_ = Clock::now();
+    silence_.restart();
     if (busy_.count() > 0) worked_ = work_of(pid_);
     sign_of_life();
 }
@@ -232,16 +228,13 @@ void ChildRun::note_life() {
 // What it stood in line for a processor is not counted.
 bool ChildRun::silent_for_too_long() {
     const std::uint64_t beat = slot_.words[1];
-    const auto now = Clock::now();  // what the look takes is part of the next one's
-    const auto stood = starved_.since_last_look();
+    const bool is_silent = silence_.is_over(quiet_);
     if (beat != last_beat_) {
         last_beat_ = beat;
         note_life();
-    } else {
-        alive_at_ += stood;
+        return false;
     }
-    if (busy_.count() > 0 && work_of(pid_) - worked_ > busy_) return true;
-    return now - alive_at_ > quiet_;
+    return is_silent || (busy_.count() > 0 && work_of(pid_) - worked_ > busy_);
 }
 
 bool ChildRun::dead() const {

@@ -33,6 +33,8 @@ struct Ending {
 inline bool was_killed_from_outside(const Ending& e) { return e.kind == Ending::Kind::Crashed && e.signal == SIGKILL; }
 /// Who is killed from outside more often than that, one time after the other, is taken to have had a part in it.
 inline constexpr unsigned kMostKilled = 2;
+/// What a report says of it.
+inline constexpr char kRunAgain[] = "a process was killed from outside (is memory short?); its case was run again";
 
 /// The child's side.
 class Channel {

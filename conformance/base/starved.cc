@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the time by a disk this part is counted, so that a thread that waits for one for ever is told of, too.
+// This part of the time by a disk counts, so that a thread that waits for one for ever is noticed, too.
 constexpr int kOfDisk = 10;
 constexpr int kDeepest = 3;  // the child, what it starts, and what that starts
 
@@ -104,6 +104,12 @@ std::chrono::nanoseconds Starved::since_last_look(std::chrono::nanoseconds least
     if (passed < least) return {};
     looked_at_ = now;
     return std::max(std::min(look(pid_, passed, 0), passed), passed - kSeen);
+}
+
+bool AvailableTimeOf::is_over(std::chrono::nanoseconds limit) {
+    const auto now = Clock::now();
+    began_ += starved_.since_last_look();
+    return now - began_ > limit;
 }
 
 }  // namespace selvage::conformance

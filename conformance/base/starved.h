@@ -27,8 +27,7 @@ public:
     /// Since the last look the one of its threads that stood longest, or what the looker was late: whoever looks
     /// seldom, as a machine that does many other things lets him, has seen little of the time that went by, and that is
     /// no silence.  At most that time, which begins with this object; zero where the last look is less than `least`
-    /// ago.  A process may look at itself.  Where memory is short a look takes long itself, and that is part of what
-    /// the next one sees: a silence is measured by the time before the look.
+    /// ago.  A process may look at itself.
     std::chrono::nanoseconds since_last_look(std::chrono::nanoseconds least = kLeast);
 
     /// Notes what its threads have stood so far.  Without, the first look takes all of it for what came since.
@@ -51,6 +50,20 @@ private:
     Stopped stopped_;
     std::map<pid_t, Times> times_;  // by thread
     Clock::time_point looked_at_ = Clock::now();
+};
+
+/// The time since something of a process, but for what it and those that it has started stood, or waited for a disk.
+class AvailableTimeOf {
+public:
+    explicit AvailableTimeOf(pid_t pid) : starved_(pid) {}
+    void restart() { began_ = Clock::now(); }
+    /// Looks at the process, which takes long itself where memory is short: that is part of what the next look sees.
+    bool is_over(std::chrono::nanoseconds limit);
+
+private:
+    using Clock = std::chrono::steady_clock;
+    Starved starved_;
+    Clock::time_point began_ = Clock::now();
 };
 
 }  // namespace selvage::conformance

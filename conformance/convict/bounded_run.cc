@@ -20,8 +20,6 @@
 namespace selvage::conformance {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::chrono::milliseconds kGlance{10};  // between two looks whether the program has ended
 
 class Descriptor {
@@ -98,14 +96,11 @@ bool has_ended(pid_t pid) {
 
 // @return false: the time is over.  What it stands in line for a processor is not counted.
 bool wait_for_end(pid_t pid, int output, const BoundedCommand& command, std::string& printed) {
-    auto end = Clock::now() + command.limit;
-    Starved starved(pid);
+    AvailableTimeOf time(pid);
     std::chrono::nanoseconds worked{};  // by the time it printed something last
     bool open = true;
     while (!has_ended(pid)) {
-        const auto now = Clock::now();  // what the look takes is part of the next one's
-        end += starved.since_last_look();
-        if (now > end) return false;
+        if (time.is_over(command.limit)) return false;
         if (command.work_limit.count() > 0 && work_of(pid) - worked > command.work_limit) return false;
         pollfd watched = {.fd = open ? output : -1, .events = POLLIN, .revents = 0};
         poll(&watched, 1, static_cast<int>(kGlance.count()));

@@ -244,7 +244,7 @@ private:
         if (!was_killed_from_outside(ending)) return false;
         if (std::exchange(killed_at_, ending.doing) != ending.doing) killed_ = 0;
         if (++killed_ > kMostKilled) return false;
-        note("a process was killed from outside (is memory short?); its case was run again");
+        note(kRunAgain);
         if (ending.doing > 0) start_ = ending.doing - 1;
         return true;
     }

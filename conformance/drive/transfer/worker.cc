@@ -352,7 +352,6 @@ bool Worker::is_quick() const {
 }
 
 bool Worker::awaited() const {
-    using Clock = std::chrono::steady_clock;
     const auto longest_work = [this] {
         const auto known = state_->phase == Phase::Running ? kKnownWorkRunning : kKnownWork;
         return (is_quick() ? known : kLongestWork) * patience_factor();
@@ -360,22 +359,19 @@ bool Worker::awaited() const {
     const auto longest_sleep = [this] { return (is_quick() ? kKnownSleep : kLongSleep) * patience_factor(); };
     pollfd waiting = {fd_, POLLIN, 0};
     unsigned beat = state_->beat.load(std::memory_order_relaxed);
-    auto since = Clock::now();
     const auto work = [this] { return work_of(pid_) + work_of(state_->agent); };
     auto worked = work();
-    Starved starved(pid_);  // and its agent
+    AvailableTimeOf silence(pid_);  // and its agent's
     while (poll(&waiting, 1, kLookMillis) <= 0) {
-        const auto now = Clock::now();  // what the look takes is part of the next one's
-        const unsigned last_beat = state_->beat.load(std::memory_order_relaxed);
-        if (last_beat != beat) {
-            beat = last_beat;
+        const unsigned now = state_->beat.load(std::memory_order_relaxed);
+        if (now != beat) {
+            beat = now;
             sign_of_life();
-            since = Clock::now();
+            silence.restart();
             worked = work();
             continue;
         }
-        since += starved.since_last_look();
-        if (work() - worked > longest_work() || now - since > longest_sleep()) return false;
+        if (silence.is_over(longest_sleep()) || work() - worked > longest_work()) return false;
     }
     return true;
 }
@@ -438,7 +434,7 @@ Ending Worker::run_or_recall(const Case& c, Traffic& out) {
         return run_or_recall(c, out);  // by a process that has nothing to leave
     }
     if (was_killed_from_outside(e) && ++killed_ <= kMostKilled) {
-        troubles_.insert("a process was killed from outside (is memory short?); its case was run again");
+        troubles_.insert(kRunAgain);
         return run_or_recall(c, out);
     }
     if (!same) {

@@ -80,7 +80,7 @@ TEST(TcpSilentLinks, TheFirstOfWhoIsSentToIsLeftThoughTheRailsAreFull) {
     pair.expect_all_whole();
 }
 
-// The resets of its rails vanish, and the caller sends nothing by which it would be told again.
+// The resets of its rails vanish, and the caller sends nothing by which it would find out.
 TEST(TcpSilentLinks, TheFirstOfWhoIsSentToIsLeftThoughTheResetsVanish) {
     const LinkTimeout timeout("500");
     SilentPair pair;

@@ -4,7 +4,7 @@
  * two endpoints that send to each other, with a first connection and one rail, on two links. Endpoint 0 calls.
  *
  *     here              in the code
- *     dead              links: nothing arrives by such a one, and nobody is told
+ *     dead              links: nothing arrives by such a one, and nobody is notified
  *     on                the link of the first connection
  *     wire, inbox       of the first stream, by its sender: what the other end's kernel does not have, and what it has and
  *                       the other end has not read
