@@ -1,49 +1,39 @@
 // Engine: what arrives. Each frame is checked against what this side knows; one that does not fit drops its peer.
 #pragma once
 
-#include "impl/engine/engine_atomics.h"
+#include "impl/engine/engine_announcements.h"
 
 namespace selvage::impl {
 
-// A message, or the announcement of one, as its header tells.
-inline Arrival arrival_of(const Header& header) {
-    const auto op = static_cast<FrameOp>(header.op);
-    return {.tagged = op == FrameOp::Tagged || op == FrameOp::TaggedRts,
-            .frame_flags = header.flags,
-            .tag = header.word[0],
-            .data = header.word[1],
-            .reply_id = header.word[2],
-            .length = header.size};
-}
-
 template <Transport T, bool Locked>
-class EngineArrivals : public EngineAtomics<T, Locked> {
-    using Base = EngineAtomics<T, Locked>;
+class EngineArrivals : public EngineAnnouncements<T, Locked> {
+    using Base = EngineAnnouncements<T, Locked>;
 
 protected:
     using typename Base::Peer;
     // From EngineBase and Receiver.
-    using Base::count_stat, Base::announced, Base::arrived, Base::collective_, Base::collective_announced,
-        Base::collective_arrived, Base::collective_taken, Base::context_, Base::eager_max, Base::fetching,
-        Base::kErrnoMax, Base::match, Base::match_collective, Base::options_, Base::peer_of, Base::receive_placed,
-        Base::reports, Base::state_in, Base::taken, Base::transport_;
+    using Base::announced, Base::arrived, Base::collective_, Base::collective_arrived, Base::collective_taken,
+        Base::context_, Base::fetching, Base::kErrnoMax, Base::match, Base::match_collective, Base::options_,
+        Base::peer_of, Base::receive_placed, Base::reports, Base::state_in, Base::taken;
     // From EnginePeers.
     using Base::drop, Base::state_of;
     // From EngineResponder.
-    using Base::reply, Base::respond;
+
     // From EnginePull.
-    using Base::came_in_parts, Base::fetch_pulled;
+    using Base::came_in_parts;
     // From EngineDirect.
-    using Base::fetch_direct, Base::fetched, Base::place_directly, Base::send_long;
+    using Base::fetched, Base::send_long;
     // From EngineCollectives.
     using Base::on_abort;
     // From EngineSender.
     using Base::acknowledged, Base::answered, Base::fail, Base::resume, Base::transmits_;
     // From EngineRmaTarget.
     using Base::access_failed, Base::begin_write, Base::begin_write_segment, Base::event, Base::on_read, Base::on_write,
-        Base::on_write_announce, Base::on_write_segment, Base::write_done, Base::write_segment_placed;
+        Base::on_write_segment, Base::write_done, Base::write_segment_placed;
     // From EngineRma.
-    using Base::expected_read, Base::on_read_grant, Base::on_read_reply, Base::read_placed, Base::resend_write;
+    using Base::expected_read, Base::on_read_reply, Base::read_placed, Base::resend_write;
+    // From EngineAnnouncements.
+    using Base::on_announcement;
     // From EngineAtomics.
     using Base::on_atomic;
 
@@ -193,26 +183,6 @@ public:
         event(peer, kSlotRemoteWrite, FI_RMA | FI_REMOTE_WRITE, length, data, true);
     }
 
-protected:
-    // An announced message has its receive: by one copy out of the sender's memory if that works, or by the devices,
-    // else in segments.
-    void fetch(PeerBase& base, Receive* receive, const LocalRange* ranges, size_t count) final {
-        Peer& peer = static_cast<Peer&>(base);
-        if (!receive->wanted) {
-            receive_placed(receive, true);
-            return;
-        }
-        if constexpr (PullsMemory<T>) {
-            if (count && transport_.can_pull(peer) && fetch_pulled(peer, *receive, ranges, count)) return;
-            if (count) count_stat(peer, Stat::InFrames);
-        } else {
-            static_cast<void>(ranges), static_cast<void>(count);
-        }
-        if (!(receive->flags & kForBuffer) && fetch_direct(peer, *receive, ranges)) return;
-        clear(peer, *receive);
-        if ((receive->message.frame_flags & kFrameExported) && receive->cleared) count_stat(peer, Stat::InFrames);
-    }
-
 private:
     [[gnu::noinline]] void deliver_other(Peer& peer, const Header& header, const std::byte* payload) {
         switch (static_cast<FrameOp>(header.op)) {
@@ -221,7 +191,10 @@ private:
                 return;  // deliver()
             case FrameOp::MessageRts:
             case FrameOp::TaggedRts:
-                return on_announce(peer, header, payload);
+            case FrameOp::CollectiveRts:
+            case FrameOp::WriteRts:
+            case FrameOp::ReadGrant:
+                return on_announcement(peer, header, payload);
             case FrameOp::Cts:
                 return on_clear(peer, header);
             case FrameOp::Segment:
@@ -230,24 +203,18 @@ private:
                 return on_done(peer, header);
             case FrameOp::Write:
                 return on_write(peer, header, payload);
-            case FrameOp::WriteRts:
-                return on_write_announce(peer, header, payload);
             case FrameOp::WriteSegment:
                 return on_write_segment(peer, header, payload);
             case FrameOp::Read:
                 return on_read(peer, header, payload);
             case FrameOp::ReadReply:
                 return on_read_reply(peer, header, payload);
-            case FrameOp::ReadGrant:
-                return on_read_grant(peer, header, payload);
             case FrameOp::Atomic:
                 return on_atomic(peer, header, payload);
             case FrameOp::Credit:
                 return on_credit(peer, header);
             case FrameOp::Collective:
                 return on_collective(peer, header, payload);
-            case FrameOp::CollectiveRts:
-                return on_collective_announce(peer, header, payload);
             case FrameOp::CollectiveAbort:
                 return on_abort(peer, header);
         }
@@ -263,43 +230,11 @@ private:
             drop(peer, FI_ENOMEM);
     }
 
-    // The length and the ranges are in the payload.
-    bool read_announcement(const Header& header, const std::byte* payload, Arrival* message,
-                           LocalRange (&ranges)[kRangesMax]) {
-        PayloadReader reader(payload, header.size);
-        uint64_t total;
-        const bool valid = message->reply_id && header.aux <= kRangesMax && reader.take(&message->length) &&
-                           reader.take(ranges, header.aux) && !reader.left() &&
-                           sum_lengths(ranges, header.aux, &total) && (!header.aux || total == message->length);
-        if (!valid || !(header.flags & kFrameExported)) return valid;
-        return NativeRma<T> && header.aux == 2 && !ranges[1].length;
-    }
-
-    [[gnu::noinline]] void on_announce(Peer& peer, const Header& header, const std::byte* payload) {
-        Arrival message = arrival_of(header);
-        LocalRange ranges[kRangesMax];
-        bool valid = options_.may_receive && read_announcement(header, payload, &message, ranges);
-        if (header.flags & kFrameCharged)
-            valid = valid && PullsMemory<T> && header.aux && message.length <= eager_max(peer);
-        if (!valid) return drop(peer, kBrokenProtocol);
-        if (!announced(message, peer, ranges, header.aux)) drop(peer, FI_ENOMEM);
-    }
-
     [[gnu::noinline]] void on_collective(Peer& peer, const Header& header, const std::byte* payload) {
         Arrival message = arrival_of(header);
         message.tagged = true;
         if (!collective_ || message.reply_id) return drop(peer, kBrokenProtocol);
         if (!collective_arrived(message, payload, peer)) drop(peer, FI_ENOMEM);
-    }
-
-    [[gnu::noinline]] void on_collective_announce(Peer& peer, const Header& header, const std::byte* payload) {
-        Arrival message = arrival_of(header);
-        message.tagged = true;
-        LocalRange ranges[kRangesMax];
-        const bool valid =
-            collective_ && read_announcement(header, payload, &message, ranges) && !(header.flags & kFrameCharged);
-        if (!valid) return drop(peer, kBrokenProtocol);
-        if (!collective_announced(message, peer, ranges, header.aux)) drop(peer, FI_ENOMEM);
     }
 
     [[gnu::noinline]] void on_clear(Peer& peer, const Header& header) {
@@ -318,20 +253,6 @@ private:
             return drop(peer, kBrokenProtocol);
         }
         resume(state);
-    }
-
-    // The sender is to send it.
-    void clear(Peer& peer, Receive& receive) {
-        const bool first_bytes = (receive.flags & kForBuffer) && receive.wanted < receive.message.length;
-        receive.cleared = (receive.flags & kForBuffer) || !place_directly(peer, receive);
-        const Header header{.size = 0,
-                            .op = static_cast<uint8_t>(FrameOp::Cts),
-                            .flags = first_bytes         ? kFrameFirstBytes
-                                     : receive.placement ? kFrameDirect
-                                                         : uint8_t{0},
-                            .aux = 0,
-                            .word = {receive.message.reply_id, Pool<Receive>::id(&receive), receive.wanted}};
-        respond(peer, header, nullptr);
     }
 
     [[gnu::noinline]] void on_segment(Peer& peer, const Header& header, const std::byte* payload) {

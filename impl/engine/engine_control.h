@@ -40,6 +40,8 @@ class Engine final : public EngineArrivals<T, Locked>, private RegionUser {
         Base::lose_collective_peer, Base::open_collectives;
     // From EngineRmaTarget.
     using Base::return_units, Base::revoke_placement, Base::unread_;
+    // From EngineAnnouncements.
+    using Base::finish_pulls, Base::forget_pulls;
 
 public:
     // 0, or a negative fabric errno and nothing is open.
@@ -181,6 +183,7 @@ public:
         forget_peer(peer);
         if (collective_) lose_collective_peer(peer, error);
         count_loss(peer, error);
+        forget_pulls(peer);
         PeerState* state = state_in(peer);
         if (!state) return reset_window(peer);
         state->blocked = true;  // nothing more is sent
@@ -255,6 +258,7 @@ private:
     }
 
     [[gnu::noinline]] void do_due() {
+        finish_pulls();
         work();
         if (advance_collectives()) set_due();
     }

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "impl/engine/engine_responder.h"
+#include "impl/engine/pull_batch.h"
 
 namespace selvage::impl {
 
@@ -47,7 +48,7 @@ public:
 
 protected:
     // From EngineBase and Receiver.
-    using Base::receive_placed, Base::state_in, Base::transport_;
+    using Base::count_stat, Base::receive_placed, Base::state_in, Base::transport_;
 
     // The peer is to pull a transfer of this length.
     bool offers(Peer& peer, size_t length) {
@@ -92,7 +93,7 @@ protected:
         if constexpr (PullsMemory<T>) {
             Peer& peer = static_cast<Peer&>(base);
             if (!transport_.can_pull(peer) || pull(peer, sources, count, &copy, 1, copy.iov_len)) return false;
-            transport_.came_pulled(peer, copy.iov_len);
+            transport_.came_pulled(peer, copy.iov_len, 1);
             return true;
         } else {
             static_cast<void>(base), static_cast<void>(sources), static_cast<void>(count), static_cast<void>(copy);
@@ -100,13 +101,58 @@ protected:
         }
     }
 
-    // False: it has to come in segments.
-    bool fetch_pulled(Peer& peer, Receive& receive, const LocalRange* sources, size_t count) {
-        if (pull(peer, sources, count, receive.ranges, receive.range_count, receive.wanted)) return false;
-        transport_.came_pulled(peer, receive.wanted);
-        receive_placed(&receive, true);
+    // It is pulled together with what follows it (engine_announcements.h). False: it is to be pulled now, or not at
+    // all.
+    bool gather(Peer& peer, const PendingPull& pending) {
+        if (!gathers_ || !pending.source.length || pending.source.length > PullBatch::kEachMost ||
+            !transport_.can_pull(peer)) {
+            finish_pulls();  // what came before it is done before it
+            return false;
+        }
+        if (!batch_.has_room(peer, pending.source.length)) finish_pulls();
+        batch_.add(peer, pending);
         return true;
     }
+    // One that was gathered, by a call of its own.
+    bool pull_alone(Peer& peer, const PendingPull& pending) {
+        if (!transport_.can_pull(peer)) return false;
+        if (pull(peer, &pending.source, 1, &pending.destination, 1, pending.source.length)) return false;
+        transport_.came_pulled(peer, pending.source.length, 1);
+        return true;
+    }
+    // All that were gathered.
+    virtual void finish_pulls() = 0;
+
+    // False: it has to come otherwise.
+    bool fetch_pulled([[maybe_unused]] Peer& peer, [[maybe_unused]] Receive& receive,
+                      [[maybe_unused]] const LocalRange* sources, [[maybe_unused]] size_t count) {
+        if constexpr (PullsMemory<T>) {
+            const uint64_t whole = count == 1 && receive.range_count == 1 ? receive.wanted : 0;
+            if (gather(peer, {.kind = PendingPull::Kind::Message,
+                              .source = {.address = sources[0].address, .length = whole},
+                              .destination = {.iov_base = receive.ranges[0].iov_base, .iov_len = whole},
+                              .id = Pool<Receive>::id(&receive)}))
+                return true;
+            return pull_message(peer, receive, sources, count);
+        }
+        return false;
+    }
+    bool pull_message([[maybe_unused]] Peer& peer, [[maybe_unused]] Receive& receive,
+                      [[maybe_unused]] const LocalRange* sources, [[maybe_unused]] size_t count) {
+        if constexpr (PullsMemory<T>) {
+            if (transport_.can_pull(peer) &&
+                !pull(peer, sources, count, receive.ranges, receive.range_count, receive.wanted)) {
+                transport_.came_pulled(peer, receive.wanted, 1);
+                receive_placed(&receive, true);
+                return true;
+            }
+            count_stat(peer, Stat::InFrames);
+        }
+        return false;
+    }
+
+    PullBatch batch_;
+    bool gathers_ = false;  // an announcement is being delivered
 
 private:
     static bool is_source(const Transmit& op, uint64_t address, uint64_t length) {

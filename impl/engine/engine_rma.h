@@ -31,7 +31,7 @@ protected:
     // From EngineResponder.
     using Base::respond;
     // From EnginePull.
-    using Base::came_in_parts, Base::offers, Base::pull, Base::put_sources;
+    using Base::came_in_parts, Base::gather, Base::offers, Base::pull, Base::put_sources;
     // From EngineDirect.
     using Base::plan_access;
     // From EngineStaging.
@@ -200,6 +200,17 @@ protected:
         refresh(state);
     }
 
+    // What cannot be pulled, or was taken back, is asked for again, in frames.
+    void read_pulled(Peer& peer, Transmit& op, uint64_t epoch, bool pulled) {
+        if (pulled && transport_.still_granted(peer, epoch)) {
+            op.offset = op.length;
+            return read_placed(op, 0);
+        }
+        count_stat(peer, Stat::InFrames);
+        op.header.flags |= kFrameInParts;
+        respond(peer, op.header, op.prefix);
+    }
+
 private:
     SendResult send_write(Peer& peer, const void* bytes, size_t size, uint64_t id, uint64_t address, uint64_t key) {
         if constexpr (kInlines) {
@@ -319,18 +330,19 @@ private:
                      .word = {transmits_.id(&op), op.length, 0}};
     }
 
-    // `epoch`: of the grant. What cannot be pulled, or was taken back, is asked for again, in frames.
+    // `epoch`: of the grant.
     void pull_read(Peer& peer, Transmit& op, const LocalRange* sources, size_t count, uint64_t epoch) {
+        const uint64_t whole = count == 1 && op.range_count == 1 ? op.length : 0;
+        if (gather(peer, {.kind = PendingPull::Kind::Read,
+                          .source = {.address = sources[0].address, .length = whole},
+                          .destination = {.iov_base = op.ranges[0].iov_base, .iov_len = whole},
+                          .id = transmits_.id(&op),
+                          .epoch = epoch}))
+            return;
         const bool pulled =
             transport_.can_pull(peer) && pull(peer, sources, count, op.ranges, op.range_count, op.length) == 0;
-        if (pulled && transport_.still_granted(peer, epoch)) {
-            transport_.came_pulled(peer, op.length);
-            op.offset = op.length;
-            return read_placed(op, 0);
-        }
-        count_stat(peer, Stat::InFrames);
-        op.header.flags |= kFrameInParts;
-        respond(peer, op.header, op.prefix);
+        if (pulled) transport_.came_pulled(peer, op.length, 1);
+        read_pulled(peer, op, epoch, pulled);
     }
 };
 

@@ -27,7 +27,7 @@ protected:
     // From EngineResponder.
     using Base::give_credit, Base::hmem_window_, Base::reply, Base::reply_in_parts, Base::reply_with, Base::respond;
     // From EnginePull.
-    using Base::came_in_parts, Base::offers, Base::pull;
+    using Base::came_in_parts, Base::offers;
     // From EngineSender.
     using Base::drain;
     // From EngineStaging.
@@ -46,42 +46,6 @@ protected:
             }
         }
         on_other_write(peer, header, payload);
-    }
-
-    [[gnu::noinline]] void on_write_announce(Peer& peer, const Header& header, const std::byte* payload) {
-        PeerState* state = state_of(peer);
-        if (!state) return drop(peer, FI_ENOMEM);
-        auto& write = state->write;
-        PayloadReader reader(payload, header.size);
-        const uint64_t source_count = header.word[2];
-        LocalRange sources[kRangesMax];
-        uint64_t total;
-        write.data = 0;
-        const bool valid =
-            !(write.open && !write.error) && header.aux && header.aux <= kRangesMax && source_count <= kRangesMax &&
-            (!(header.flags & kFrameHasData) || reader.take(&write.data)) && reader.take(write.targets, header.aux) &&
-            reader.take(sources, source_count) && !reader.left() && sum_lengths(write.targets, header.aux, &total) &&
-            total == header.word[1] && total && sum_lengths(sources, source_count, &total) &&
-            (!source_count || total == header.word[1]);
-        if (!valid) return drop(peer, kBrokenProtocol);
-        write.open = !source_count;
-        write.frame_flags = header.flags;
-        write.reply_id = header.word[0];
-        write.length = header.word[1];
-        write.offset = 0;
-        write.target_count = header.aux;
-        Resolved memory;
-        write.error = resolve(write.targets, write.target_count, FI_REMOTE_WRITE, &memory);
-        if (!write.error && (header.flags & kFrameCommit)) write.error = check_commit(memory);
-        if (!write.error && source_count) {
-            if constexpr (PullsMemory<T>) {
-                write.error = pull_write(peer, write, sources, source_count, memory);
-            } else {
-                write.error = FI_EIO;
-            }
-        }
-        if (write.error) return write_failed(peer, header.word[0], header.flags, write.error);
-        if (source_count) write_placed(peer, write);
     }
 
     [[gnu::noinline]] void on_write_segment(Peer& peer, const Header& header, const std::byte* payload) {
@@ -279,6 +243,20 @@ protected:
 
     UnreadEntries unread_;
 
+    // A write that leaves no entry: the unit that its data took is free again.
+    void write_failed(Peer& peer, uint64_t reply_id, uint8_t frame_flags, int error) {
+        if (frame_flags & kFrameHasData) taken(peer, 0);
+        access_failed(peer, reply_id, error, false);
+    }
+
+    // All of an announced write is where it belongs.
+    [[gnu::noinline]] void write_placed(Peer& peer, const PeerState::Write& write) {
+        if (const int error = write.frame_flags & kFrameCommit ? commit(write) : 0)
+            return write_failed(peer, write.reply_id, write.frame_flags, error);
+        const Header header{.size = 0, .op = 0, .flags = write.frame_flags, .aux = 0, .word = {write.reply_id, 0, 0}};
+        write_done(peer, header, write.targets, write.target_count, write.length, write.data);
+    }
+
 private:
     [[gnu::noinline]] void on_other_write(Peer& peer, const Header& header, const std::byte* payload) {
         PayloadReader reader(payload, header.size);
@@ -310,12 +288,6 @@ private:
         write_done(peer, header, targets, count, total, data);
     }
 
-    // A write that leaves no entry: the unit that its data took is free again.
-    void write_failed(Peer& peer, uint64_t reply_id, uint8_t frame_flags, int error) {
-        if (frame_flags & kFrameHasData) taken(peer, 0);
-        access_failed(peer, reply_id, error, false);
-    }
-
     // The memory that a segment is for. False: the segment does not belong here.
     bool write_part(PeerState& state, const Header& header, Resolved* memory, iovec* out, size_t* count) {
         auto& write = state.write;
@@ -334,48 +306,12 @@ private:
         return true;
     }
 
-    // All of an announced write is where it belongs.
-    [[gnu::noinline]] void write_placed(Peer& peer, const PeerState::Write& write) {
-        if (const int error = write.frame_flags & kFrameCommit ? commit(write) : 0)
-            return write_failed(peer, write.reply_id, write.frame_flags, error);
-        const Header header{.size = 0, .op = 0, .flags = write.frame_flags, .aux = 0, .word = {write.reply_id, 0, 0}};
-        write_done(peer, header, write.targets, write.target_count, write.length, write.data);
-    }
-
     // Its regions may have been closed since the last of its bytes was placed.
     int commit(const PeerState::Write& write) {
         Resolved memory;
         int error = resolve(write.targets, write.target_count, FI_REMOTE_WRITE, &memory);
         if (!error) error = check_commit(memory);
         return error ? error : flush_persistent(memory);
-    }
-
-    // The bytes of an announced write. 0 or a positive errno: kPullFailed when the initiator is to send them.
-    int pull_write(Peer& peer, const PeerState::Write& write, const LocalRange* sources, size_t count,
-                   const Resolved& memory) {
-        if (on_hmem(memory)) return pull_to_hmem(peer, write, sources, count);
-        if (!transport_.can_pull(peer) || pull(peer, sources, count, memory.pieces, memory.count, write.length)) {
-            count_stat(peer, Stat::InFrames);
-            return kPullFailed;
-        }
-        transport_.came_pulled(peer, write.length);
-        return 0;
-    }
-
-    // The same by way of a copy.
-    int pull_to_hmem(Peer& peer, const PeerState::Write& write, const LocalRange* sources, size_t count) {
-        std::byte* copy = context_->copies.take(write.length);
-        const iovec range = range_of(copy, write.length);
-        const bool pulled = copy && transport_.can_pull(peer) && !pull(peer, sources, count, &range, 1, write.length);
-        int error = pulled ? 0 : kPullFailed;
-        if (error) {
-            count_stat(peer, Stat::InFrames);
-        } else {
-            transport_.came_pulled(peer, write.length);
-            error = write_hmem_targets(*endpoint_->domain, write.targets, write.target_count, 0, copy, write.length);
-        }
-        context_->copies.give(copy);
-        return error;
     }
 
     void reply_from_hmem(Peer& peer, const Header& answer, const Target* targets, size_t count) {

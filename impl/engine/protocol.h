@@ -56,6 +56,12 @@ enum class FrameOp : uint8_t {
     CollectiveAbort,
 };
 
+// It says where its bytes can be pulled from.
+constexpr bool is_announcement(FrameOp op) {
+    return op == FrameOp::MessageRts || op == FrameOp::TaggedRts || op == FrameOp::CollectiveRts ||
+           op == FrameOp::WriteRts || op == FrameOp::ReadGrant;
+}
+
 // Header::flags.
 inline constexpr uint8_t kFrameHasData = 1;    // remote CQ data is there
 inline constexpr uint8_t kFrameOnMatch = 2;    // reply when the message is matched, not when it arrived

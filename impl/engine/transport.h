@@ -128,7 +128,7 @@ struct PeerBase {
 // with pull() (engine_pull.h).
 template <typename T>
 concept PullsMemory = requires(T transport, typename T::Peer& peer, const iovec* ranges, size_t count, size_t length,
-                               uint64_t epoch) {
+                               uint64_t epoch, const Header& header, Header* next) {
     requires T::kPulls;
     // Shorter transfers are never offered.
     { T::kPullMin } -> std::convertible_to<size_t>;
@@ -138,9 +138,13 @@ concept PullsMemory = requires(T transport, typename T::Peer& peer, const iovec*
     { transport.can_pull(peer) } -> std::same_as<bool>;
     // From the peer's ranges to this side's: 0 or -errno. The peer's are its claim: read as data, never followed here.
     { transport.pull(peer, ranges, count, ranges, count) } -> std::same_as<int>;
-    // A transfer was read, or was not: so the transport measures which is faster.
-    { transport.came_pulled(peer, length) } -> std::same_as<void>;
+    // So many transfers, of together `length` bytes, were read by one call; and one was not: so the transport measures
+    // which is faster.
+    { transport.came_pulled(peer, length, count) } -> std::same_as<void>;
     { transport.came_in_parts(peer, length) } -> std::same_as<void>;
+    // In deliver() of a frame with this header: another one of the peer is there behind it and is delivered next. What
+    // its header says by then can be something else, as it is still the peer's to write.
+    { transport.has_next(peer, header, next) } -> std::same_as<bool>;
     // Of what is granted now to the peers' reads.
     { transport.grant_epoch() } -> std::same_as<uint64_t>;
     // Nothing that was granted before counts any more, before the caller's next store.

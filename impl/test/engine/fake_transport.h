@@ -33,6 +33,7 @@ struct FakeNet {
     bool pulls = true;
     int pull_error = 0;
     std::function<void()> before_pull;
+    bool behind = false;   // announcements behind one another are seen together
     bool at_once = false;  // reads are made under grants that stand
     size_t per_progress = 100;
     size_t busy = 0;  // so many searches for a peer are answered with -FI_EAGAIN
@@ -138,7 +139,12 @@ public:
     int wait_descriptor() const { return -1; }
     bool offers(Peer&, size_t) const { return Pulls && net_->pulls; }
     void came_in_parts(Peer&, size_t) {}
-    void came_pulled(Peer&, size_t) {}
+    void came_pulled(Peer&, size_t, size_t) {}
+    bool has_next(const Peer& peer, const Header&, Header* next) const {
+        if (!net_->behind || peer.incoming.empty()) return false;
+        *next = peer.incoming.front().header;
+        return true;
+    }
     bool keeps_grants(const Peer&, size_t length) const { return Pulls && net_->at_once && length >= kPullMin; }
     bool reads_at_once(const Peer& peer, size_t length) const { return keeps_grants(peer, length); }
     void came_read(Peer&, size_t, bool) {}

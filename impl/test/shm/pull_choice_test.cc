@@ -50,6 +50,27 @@ struct Traffic {
 constexpr uint64_t kLength = 1 << 20;
 constexpr uint64_t kShort = 8 << 10;
 
+// Four by each call of 100 us, so 25 us each.
+TEST(ShmPullChoice, ThoseThatOneCallReadsCostEachAPartOfIt) {
+    constexpr uint64_t kBytes = 2 * kShort;
+    for (const uint64_t ring : {20'000, 40'000}) {
+        Traffic t{.ring = ring};
+        t.choice.allow();
+        for (int i = 0; i < 50; ++i) {
+            if (!t.pulls(kBytes)) {
+                t.transfers(1, kBytes);
+                continue;
+            }
+            bool counts = false;
+            for (int k = 0; k < 4; ++k) counts = t.choice.counts(kBytes);
+            t.now += 100'000;
+            if (counts) t.choice.finished(Way::Kernel, kBytes, 4 * kBytes, {t.now, 0}, 4);
+        }
+        ASSERT_TRUE(t.choice.is_chosen(kBytes)) << ring;
+        EXPECT_EQ(t.pulls(kBytes), ring == 40'000) << ring;
+    }
+}
+
 TEST(ShmPullChoice, NothingIsReadBeforeThatIsAllowed) {
     Traffic t;
     EXPECT_EQ(t.transfers(100, kShort), 0);

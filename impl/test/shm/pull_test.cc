@@ -291,7 +291,7 @@ TEST_F(ShmWords, ReadsAreMadeAtOnceWhereThatIsFaster) {
     EXPECT_FALSE(b_.reads_at_once(*a_seen_, kRead)) << "what is asked for may yet come another way";
     for (int trial = 0; trial < 2; ++trial) {
         come_in_parts(kRead);
-        for (int i = 0; i < 20; ++i) b_.came_pulled(*a_seen_, kRead);
+        for (int i = 0; i < 20; ++i) b_.came_pulled(*a_seen_, kRead, 1);
     }
     ASSERT_TRUE(a_seen_->choice.is_chosen(kRead));
     reads(200, 10, 1);

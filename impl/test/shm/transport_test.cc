@@ -40,6 +40,28 @@ TEST_F(ShmPair, AFrameArrivesWithItsHeaderAndItsSender) {
     EXPECT_STREQ(got.peer->text, a_name.text);
 }
 
+TEST_F(ShmPair, BehindAFrameThatIsDeliveredTheNextOneIsSeen) {
+    std::vector<int> seen;
+    at_b.on_deliver = [&](ShmPeer& peer, const Header& header, const std::byte*) {
+        Header next{};
+        seen.push_back(b.has_next(peer, header, &next) ? next.op : 0);
+    };
+    const auto sees = [&](const std::vector<int>& ops) {
+        const size_t all = seen.size() + ops.size();
+        const bool came = progress_until(b, at_b, [&] { return seen.size() >= all; });
+        return came && std::equal(ops.begin(), ops.end(), seen.end() - static_cast<ptrdiff_t>(ops.size()));
+    };
+    ASSERT_EQ(send_text(a, *to_b, "first", 7), SendResult::Done);
+    EXPECT_TRUE(sees({0}));
+    // All around the ring, whose lines had other frames before.
+    for (int lap = 0; lap < 200; ++lap) {
+        ASSERT_EQ(send_text(a, *to_b, pattern(1000, 1), 8), SendResult::Done);
+        ASSERT_EQ(send_text(a, *to_b, "short", 9), SendResult::Done);
+        ASSERT_EQ(send_text(a, *to_b, pattern(ShmTransport::kFrameMax, 2), 10), SendResult::Done);
+        ASSERT_TRUE(sees({9, 10, 0})) << lap;
+    }
+}
+
 TEST_F(ShmPair, EverySizeArrivesUnchangedAndInOrder) {
     size_t sent = 0;
     std::vector<size_t> sizes;

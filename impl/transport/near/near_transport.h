@@ -83,7 +83,12 @@ public:
     int pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
         return shm_.pull(memory_peer(peer), remote, count, local, local_count);
     }
-    void came_pulled(Peer& peer, size_t length) { shm_.came_pulled(memory_peer(peer), length); }
+    void came_pulled(Peer& peer, size_t length, size_t transfers) {
+        shm_.came_pulled(memory_peer(peer), length, transfers);
+    }
+    bool has_next(const Peer& peer, const Header& header, Header* next) const {
+        return peer.in_memory && shm_.has_next(memory_peer(peer), header, next);
+    }
     void came_in_parts(Peer& peer, size_t length) {
         if (peer.in_memory) shm_.came_in_parts(memory_peer(peer), length);
     }

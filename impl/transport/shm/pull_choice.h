@@ -93,14 +93,15 @@ public:
         uint64_t switches;  // how often threads of this process had to make room for others; or kUnknown
     };
 
-    // It has come at this moment; since the one before, `moved` bytes have come in all.
-    void finished(Way way, uint64_t length, uint64_t moved, const Moment& now) {
+    // It has come at this moment; since the one before, `moved` bytes have come in all. `transfers`: as many of about
+    // that length have come together.
+    void finished(Way way, uint64_t length, uint64_t moved, const Moment& now, size_t transfers = 1) {
         const unsigned c = pull_class(length);
         // What the first one came after is not known.
         if (is_span_) {
             moved_ += moved;
             if (moved_ < length) return;
-            if (!is_measured(c)) measured(c, way, now);
+            if (!is_measured(c)) measured(c, way, now, transfers);
         }
         last_ = now;
         is_span_ = true;
@@ -163,13 +164,14 @@ private:
         return enough(c) == kFew ? cost.shortest : cost.second;
     }
 
-    void measured(unsigned c, Way way, const Moment& now) {
+    void measured(unsigned c, Way way, const Moment& now, size_t transfers) {
         Class& k = classes_[c];
         Cost& cost = k.cost[way == Way::Kernel];
         if (cost.known < enough(c)) {
             cost.crowded += now.switches != last_.switches && now.switches != kUnknown && last_.switches != kUnknown;
             const auto nanoseconds = static_cast<float>(now.nanoseconds - last_.nanoseconds);
-            cost.add(nanoseconds / static_cast<float>(moved_), enough(c) / kFew);
+            const float span = nanoseconds / static_cast<float>(moved_);
+            for (size_t i = 0; i < transfers && cost.known < enough(c); ++i) cost.add(span, enough(c) / kFew);
         } else if (++k.not_taken == kNotTaken) {
             k.cost[way == Way::Ring] = {};
             k.cost[way == Way::Ring].known = enough(c);

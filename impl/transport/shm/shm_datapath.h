@@ -197,6 +197,7 @@ unsigned ShmTransport::join_pulls(S& sink) {
 template <typename S>
 unsigned ShmTransport::take_answers(Peer& peer, S& sink) {
     unsigned handled = 0;
+    takes_answers_ = true;
     uint32_t& taken = peer.slot_answers.taken;
     while (peer.remote.slot && peer.in.phase != shm::RingPhase::Broken && taken < shm::kAnswerLines) {
         const std::byte* line = peer.remote.slot->answers + size_t{taken} * shm::kLine;
@@ -212,6 +213,7 @@ unsigned ShmTransport::take_answers(Peer& peer, S& sink) {
         sink.deliver(peer, header, line + shm::payload_offset(header.size));
         ++handled;
     }
+    takes_answers_ = false;
     return handled;
 }
 

@@ -74,13 +74,25 @@ void ShmTransport::forbid_pulls(Peer& peer, int error) {
     tell_choice(peer);
 }
 
-void ShmTransport::came_pulled(Peer& peer, size_t length) {
-    if (length >= shm::kPullMin) finished(peer, shm::PullChoice::Way::Kernel, length, length);
+void ShmTransport::came_pulled(Peer& peer, size_t length, size_t transfers) {
+    const size_t each = length / transfers;
+    if (each >= shm::kPullMin) finished(peer, shm::PullChoice::Way::Kernel, each, length, transfers);
+}
+
+// The place of the one that is being delivered was not given up yet.
+bool ShmTransport::has_next(const Peer& peer, const Header& header, Header* next) const {
+    const shm::Inbound& in = peer.in;
+    if (takes_answers_ || !in.lines || in.phase != shm::RingPhase::Frames) return false;
+    const shm::Inbound behind{.lines = in.lines, .position = in.position + shm::lines_of(header.size)};
+    uint64_t first;
+    if (!behind.poll(&first)) return false;
+    *next = shm::copy_header(behind.lines + shm::offset_at(behind.position), first);
+    return next->size <= kFrameMax;
 }
 
 void ShmTransport::came_in_parts(Peer& peer, size_t length) {
     if (!peer.process || length < shm::kPullMin) return;
-    finished(peer, shm::PullChoice::Way::Ring, length, (peer.in.position - peer.in.measured) * shm::kLine);
+    finished(peer, shm::PullChoice::Way::Ring, length, (peer.in.position - peer.in.measured) * shm::kLine, 1);
 }
 
 namespace {
@@ -92,9 +104,11 @@ uint64_t switches() {
 
 }  // namespace
 
-void ShmTransport::finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved) {
-    if (!peer.choice.counts(length)) return;
-    peer.choice.finished(way, length, moved, now(peer.choice));
+void ShmTransport::finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved, size_t transfers) {
+    bool counts = false;
+    for (size_t i = 0; i < transfers; ++i) counts = peer.choice.counts(length);
+    if (!counts) return;
+    peer.choice.finished(way, length, moved, now(peer.choice), transfers);
     peer.in.measured = peer.in.position;
     tell_choice(peer);
 }

@@ -99,7 +99,8 @@ public:
     }
     bool can_pull(const Peer& peer) const { return peer.process && peer.in.lines; }
     void came_in_parts(Peer& peer, size_t length);
-    void came_pulled(Peer& peer, size_t length);
+    void came_pulled(Peer& peer, size_t length, size_t transfers);
+    bool has_next(const Peer& peer, const Header& header, Header* next) const;
     int pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
 
     bool keeps_grants(const Peer& peer, size_t length) const {
@@ -189,7 +190,7 @@ private:
     }
     static int pull_alone(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
     static void forbid_pulls(Peer& peer, int error);
-    static void finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved);
+    static void finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved, size_t transfers);
     static shm::PullChoice::Moment now(const shm::PullChoice& choice);
 
     // shm_shared_pull.cc; the sender's end in shm_datapath.h
@@ -252,6 +253,7 @@ private:
     Peer* waiting_for_room_ = nullptr;
     Peer* failed_ = nullptr;
     Peer* awaited_ = nullptr;
+    bool takes_answers_ = false;  // what is delivered lies in a slot, not in a ring
     Peer* watched_ = nullptr;
 
     Endpoint* endpoint_ = nullptr;
