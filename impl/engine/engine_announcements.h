@@ -36,7 +36,8 @@ protected:
     // From EngineResponder.
     using Base::respond;
     // From EnginePull.
-    using Base::batch_, Base::fetch_pulled, Base::gather, Base::gathers_, Base::pull, Base::pull_alone, Base::pull_message;
+    using Base::batch_, Base::fetch_pulled, Base::gather, Base::gathers_, Base::pull, Base::pull_alone,
+        Base::pull_message;
     // From EngineDirect.
     using Base::fetch_direct, Base::place_directly;
     // From EngineSender.

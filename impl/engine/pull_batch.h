@@ -23,9 +23,9 @@ struct PendingPull {
     uint8_t frame_flags = 0;  // of a write: those of its announcement
     LocalRange source{};      // the peer's
     iovec destination{};
-    uint64_t id = 0;          // of the receive or the operation; of a write, what its answer names
-    uint64_t epoch = 0;       // of a read: of the grant
-    uint64_t data = 0;        // of a write, and its only target
+    uint64_t id = 0;     // of the receive or the operation; of a write, what its answer names
+    uint64_t epoch = 0;  // of a read: of the grant
+    uint64_t data = 0;   // of a write, and its only target
     Target target{};
 };
 

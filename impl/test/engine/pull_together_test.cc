@@ -200,9 +200,9 @@ protected:
     }
     void read_all() {
         for (size_t i = 0; i < kCount; ++i) {
-            ASSERT_EQ(fi_read(pair.a.ep, local.data() + i * kEach, kEach, nullptr, pair.to_b, i * kEach, key,
-                              context_of(i)),
-                      0);
+            ASSERT_EQ(
+                fi_read(pair.a.ep, local.data() + i * kEach, kEach, nullptr, pair.to_b, i * kEach, key, context_of(i)),
+                0);
         }
     }
     // With data, which the target counts.
