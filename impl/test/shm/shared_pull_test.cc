@@ -177,6 +177,27 @@ TEST(ShmSharedPull, WhatCannotBeIsNotFound) {
     }
 }
 
+// The receiver may change the word after the sender has looked: chunks behind the last one, or, with chunks that are
+// long enough for their positions to wrap around, bytes in front of the source.
+TEST(ShmSharedPull, WhatTheClaimsBecomeAfterTheyWereFoundIsNoChunkBeyondTheTransfer) {
+    constexpr uint64_t kBefore = 4096;
+    const SharedPull wraps{
+        .source = 1 << 30, .destination = 1 << 30, .length = 65536, .chunk = (uint64_t{1} << 62) - kBefore / 4};
+    for (const SharedPull& pull : {transfer(65536), transfer(4 << 20), wraps}) {
+        for (const uint16_t end : std::initializer_list<uint16_t>{5, 9, 4096, UINT16_MAX}) {
+            SharedPullWords words{};
+            SharedPullReceiver().open(words, pull);
+            SharedPullSender sender(words);
+            SharedPull found;
+            ASSERT_TRUE(sender.find(&found));
+            const uint32_t generation = Claims::of(words.claims.load()).generation;
+            words.claims = Claims{.generation = generation, .first = 0, .end = end}.word();
+            const ChunkRange chunk = sender.claim();
+            EXPECT_LE(chunk.end, found.chunks()) << end;
+        }
+    }
+}
+
 TEST(ShmSharedPull, BytesAreContainedInARange) {
     const LocalRange range{.address = 4096, .length = 1000};
     EXPECT_TRUE(contains(range, 4096, 1000));

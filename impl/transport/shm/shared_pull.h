@@ -166,15 +166,17 @@ public:
         pull->length = words_.length.load(std::memory_order_relaxed);
         pull->chunk = words_.chunk.load(std::memory_order_relaxed);
         done_ = {.generation = claims.generation, .chunks = 0, .failed = 0};
-        return pull->is_valid() && claims.end <= pull->chunks();
+        if (!pull->is_valid()) return false;
+        chunks_ = pull->chunks();
+        return claims.end <= chunks_;
     }
 
-    // The last chunk that is left of that transfer; none if there is none. REQUIRES: find(), and that the chunk before
-    // is finished.
+    // The last chunk that is left of that transfer; none if there is none, or if the word, which may have changed since
+    // find(), leaves chunks that the transfer does not have. REQUIRES: find(), and that the chunk before is finished.
     ChunkRange claim() {
         while (done_.chunks < kSharedChunksMost) {
             Claims claims = Claims::of(seen_);
-            if (claims.generation != done_.generation || !claims.is_left()) break;
+            if (claims.generation != done_.generation || !claims.is_left() || claims.end > chunks_) break;
             --claims.end;
             if (!words_.claims.compare_exchange_weak(seen_, claims.word(), std::memory_order_acq_rel,
                                                      std::memory_order_acquire))
@@ -194,6 +196,7 @@ public:
 private:
     SharedPullWords& words_;
     uint64_t seen_ = 0;
+    uint32_t chunks_ = 0;  // of the transfer
     Finished done_{};
 };
 
