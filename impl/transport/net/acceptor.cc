@@ -14,6 +14,9 @@
 namespace selvage::impl::net {
 namespace {
 
+// Reads of what a caller has sent who is refused: more than notes. Whoever goes on sending does not keep us there.
+constexpr int kRefusedReads = 64;
+
 // What this process may spend on pending connections, of the descriptors that it may have now.
 struct Budget {
     size_t pending = kPendingMax;
@@ -68,7 +71,7 @@ void PendingConnection::refuse(Refusal reason, const uint8_t* data, size_t data_
     uint8_t bytes[kNoteMax];
     (void)send_all(socket, bytes, write_note(note, bytes));
     // Unread input would turn the close into a reset, which may overtake the note.
-    while (recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0) continue;
+    for (int i = 0; i < kRefusedReads && recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0; ++i) continue;
     shutdown(socket, SHUT_WR);
 }
 

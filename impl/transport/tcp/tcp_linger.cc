@@ -112,7 +112,8 @@ bool TcpTransport::may_move(const Peer& peer) {
                                              [&](const Rail& rail) { return is_silent(rail.socket); });
 }
 
-// Unread input would make the close a reset, which discards what the kernel has not sent yet.
+// Unread input would make the close a reset, which discards what the kernel has not sent yet. A peer that sends without
+// an end is read until the deadline.
 void TcpTransport::hand_over(Peer& peer, int64_t deadline) {
     for (;;) {
         {
@@ -121,7 +122,8 @@ void TcpTransport::hand_over(Peer& peer, int64_t deadline) {
         }
         const bool empty = (!peer.buffer || peer.buffer->empty()) && !(peer.kept && peer.kept->unsent());
         int unsent = 0;
-        while (recv(peer.rx, arrivals_, tcp::kReceiveBuffer, MSG_DONTWAIT) > 0) continue;
+        while (recv(peer.rx, arrivals_, tcp::kReceiveBuffer, MSG_DONTWAIT) > 0 && net::now_milliseconds() < deadline)
+            continue;
         if (empty && (ioctl(peer.tx, SIOCOUTQNSD, &unsent) || unsent == 0)) break;
         const int64_t left = deadline - net::now_milliseconds();
         if (left <= 0) break;
