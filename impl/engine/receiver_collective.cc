@@ -177,7 +177,8 @@ void Receiver::lose_collective_peer(PeerBase& peer, int error) {
     const fi_addr_t source = current_address(peer);
     collective_->unexpected.for_each_taken([&](Unexpected* unexpected) {
         if (unexpected->peer != &peer) return;
-        const auto units = static_cast<uint32_t>(units_of(unexpected->message.length));
+        // Of an announced message the length is the peer's word, and may be no number of units.
+        const auto units = unexpected->announced ? 0U : static_cast<uint32_t>(units_of(unexpected->message.length));
         if (!unexpected->announced && collective_orphan_units_ + units <= kOrphanUnits) {
             unexpected->message.from = source;
             unexpected->peer = nullptr;

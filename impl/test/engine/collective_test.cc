@@ -208,6 +208,22 @@ TEST(EngineCollective, APeerThatSendsMoreThanItMayIsDropped) {
     EXPECT_TRUE(is_dropped(trio, announcement, 1, bytes));
 }
 
+// What a peer says of the length is nothing to calculate with: UndefinedBehaviorSanitizer saw the sum of units
+// overflow.
+TEST(EngineCollective, AnAnnouncementOfAnyLengthGoesWithItsPeer) {
+    for (const uint64_t length : {kUnitBytes * INT32_MAX, UINT64_MAX}) {
+        Trio trio;
+        trio.join_all();
+        std::vector<std::byte> bytes(sizeof length);
+        memcpy(bytes.data(), &length, sizeof length);
+        EXPECT_FALSE(is_dropped(trio, frame(FrameOp::CollectiveRts, 4711, 1, 1, sizeof length), 1, bytes));
+        auto& transport = trio[1].transport<false>();
+        transport.cut(*transport.peer_called(trio[0].endpoint.shm_address));
+        for (int i = 0; i < 20; ++i) trio.progress();
+        EXPECT_EQ(transport.peer_called(trio[0].endpoint.shm_address), nullptr);
+    }
+}
+
 TEST(EngineCollective, FramesThatMakeNoSenseDropTheirPeer) {
     const Header frames[] = {
         frame(FrameOp::CollectiveRts, 1, 1, 0, 8),                 // nobody to answer
