@@ -20,7 +20,7 @@ protected:
     // From EnginePeers.
     using Base::look_up, Base::state_of;
     // From EnginePull.
-    using Base::offers, Base::put_sources;
+    using Base::names_source, Base::offers, Base::put_sources;
     // From EngineDirect.
     using Base::plan_long;
     // From EngineStaging.
@@ -191,7 +191,8 @@ public:
             PayloadWriter writer(op->prefix);
             writer.put(uint64_t{length});
             if (!plan_long(request, *op, header, writer)) {
-                header.aux = static_cast<uint16_t>(offered ? put_sources(*op, writer) : 0);
+                const bool named = offered || names_source(*peer, length);
+                header.aux = static_cast<uint16_t>(named ? put_sources(*op, writer) : 0);
             }
             op->prefix_size = static_cast<uint32_t>(writer.size());
             header.size = op->prefix_size;

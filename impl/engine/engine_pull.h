@@ -59,6 +59,16 @@ protected:
             return false;
         }
     }
+    // A short message that is announced for want of units (window.h) names its source all the same. Who can read it has
+    // the message at once; who cannot waits for this side, which may be away or have no processor.
+    bool names_source(Peer& peer, size_t length) {
+        if constexpr (PullsMemory<T>) {
+            return length && length < T::kPullMin && transport_.may_be_read(peer);
+        } else {
+            static_cast<void>(peer), static_cast<void>(length);
+            return false;
+        }
+    }
     // The application's memory for the peer to pull; returns how many ranges.
     static size_t put_sources(const Transmit& op, PayloadWriter& writer) {
         for (uint32_t i = 0; i < op.range_count; ++i) writer.put(local_range(op.ranges[i]));

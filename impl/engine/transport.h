@@ -134,6 +134,8 @@ concept PullsMemory = requires(T transport, typename T::Peer& peer, const iovec*
     { T::kPullMin } -> std::convertible_to<size_t>;
     // This side's memory is to be read by the peer for a transfer of that length.
     { transport.offers(peer, length) } -> std::same_as<bool>;
+    // The peer may be able to read this side's memory, however short the transfer is.
+    { transport.may_be_read(peer) } -> std::same_as<bool>;
     // This side can read the peer's.
     { transport.can_pull(peer) } -> std::same_as<bool>;
     // From the peer's ranges to this side's: 0 or -errno. The peer's are its claim: read as data, never followed here.

@@ -138,6 +138,7 @@ public:
     bool arm() { return true; }
     int wait_descriptor() const { return -1; }
     bool offers(Peer&, size_t) const { return Pulls && net_->pulls; }
+    bool may_be_read(Peer&) const { return Pulls && net_->pulls; }
     void came_in_parts(Peer&, size_t) {}
     void came_pulled(Peer&, size_t, size_t) {}
     bool has_next(const Peer& peer, const Header&, Header* next) const {

@@ -373,6 +373,27 @@ TEST_F(EnginePullUnexpected, TheyTakeUnitsAndGiveThemBack) {
     }
 }
 
+// It is announced. Who can read it does not wait for its sender, which may be away for long.
+TEST_F(EnginePullUnexpected, AShortOneWithoutUnitsIsReadWhileItsSenderIsAway) {
+    const Bytes sent = pattern(3, 7);
+    for (const uint64_t flags : {uint64_t{0}, uint64_t{FI_INJECT}}) {
+        int whole = 0;
+        for (send(sent, flags); next() == 0; send(sent, flags)) ASSERT_LE(++whole, kWindowUsual);
+        EXPECT_EQ(pair.net.pulled, 0u);
+        for (int i = 0; i <= whole; ++i) {
+            local.assign(sent.size(), 0);
+            ASSERT_EQ(fi_recv(pair.b.ep, local.data(), local.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+            fi_cq_tagged_entry entry;
+            ASSERT_EQ(pair.b.read(&entry), 1) << i << " of " << whole;
+            ASSERT_EQ(local, sent);
+        }
+        EXPECT_EQ(pair.net.pulled, 1u);
+        EXPECT_EQ(next(), 0);
+        pair.net.pulled = 0;
+    }
+    EXPECT_EQ(count(FrameOp::Cts), 0);
+}
+
 TEST_F(EnginePullUnexpected, OneThatIsCancelledGivesItsUnitsBack) {
     send(bytes);
     EXPECT_EQ(received(), bytes);

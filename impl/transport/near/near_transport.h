@@ -78,6 +78,7 @@ public:
     static bool owner_sleeps(const Peer& peer) { return ShmTransport::owner_sleeps(memory_peer(peer)); }
     void wake_owner(Peer& peer) { shm_.wake_owner(memory_peer(peer)); }
     bool offers(Peer& peer, size_t length) { return peer.in_memory && shm_.offers(memory_peer(peer), length); }
+    bool may_be_read(Peer& peer) { return peer.in_memory && shm_.may_be_read(memory_peer(peer)); }
     bool can_pull(const Peer& peer) const { return peer.in_memory && shm_.can_pull(memory_peer(peer)); }
     // REQUIRES: can_pull(peer).
     int pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count) {

@@ -47,6 +47,11 @@ void ShmTransport::introduce(Peer& peer) {
     peer.introduced = introduced != Introduced::Later;
 }
 
+bool ShmTransport::may_be_read(Peer& peer) {
+    if (!peer.introduced) introduce(peer);
+    return peer.introduced && shm::may_pull();
+}
+
 // Behind the data the instance id is read, in the same call, which reads one process alone. So it was that process, not
 // another with its id or another program in it, and the endpoint was not closed, for then the id is cleared.
 int ShmTransport::pull_alone(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count) {

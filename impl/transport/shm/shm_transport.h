@@ -97,6 +97,8 @@ public:
         if (length >= shm::kSharedPullMin) watch_offers(peer);
         return true;
     }
+    // REQUIRES: something was sent to it.
+    bool may_be_read(Peer& peer);
     bool can_pull(const Peer& peer) const { return peer.process && peer.in.lines; }
     void came_in_parts(Peer& peer, size_t length);
     void came_pulled(Peer& peer, size_t length, size_t transfers);
