@@ -110,20 +110,23 @@ TEST(TcpTakeOver, WhatTheKernelHasAcknowledgedIsTaken) {
     EXPECT_GE(mover.said.taken + mover.first.under_way(), frames.size());
 }
 
-// More than the kernels take, of which nothing is read before the other connection is there.
+// More than the kernels take, of which nothing is read before the other connection is there. They take no more once they
+// have taken nothing for longer than an acknowledgement is put off.
 TEST(TcpTakeOver, WhatIsMissingIsSentAgain) {
+    constexpr int64_t kFull = 250;  // milliseconds
     Mover mover;
+    mover.first.take_little_ahead();
     mover.first.write(Mover::frame(4), "abcd", 4);
     ASSERT_TRUE(mover.has_frames(1));
     Peer* const peer = mover.victim.sink.frames[0].from;
     std::string expected;
-    for (unsigned i = 0; i < 2000; ++i) {
+    for (int64_t until = net::now_milliseconds() + kFull; net::now_milliseconds() < until; mover.victim.progress()) {
         std::string text(4000, '\0');
-        std::iota(text.begin(), text.end(), static_cast<char>(i));
-        if (send_text(mover.victim.transport, *peer, text) != SendResult::Done) break;
+        std::iota(text.begin(), text.end(), static_cast<char>(expected.size()));
+        if (send_text(mover.victim.transport, *peer, text) != SendResult::Done) continue;
+        until = net::now_milliseconds() + kFull;
         const Header header = Mover::frame(4000);
         expected.append(reinterpret_cast<const char*>(&header), sizeof header).append(text);
-        mover.victim.progress();
     }
     Raw next(mover.victim);
     ASSERT_EQ(mover.call(next).type, net::NoteType::Welcome);
