@@ -7,6 +7,7 @@
 // gathered when progress returns is pulled then. If the call fails, each is pulled by itself, and goes its own way.
 #pragma once
 
+#include "impl/base/create.h"
 #include "impl/engine/engine_atomics.h"
 
 namespace selvage::impl {
@@ -36,8 +37,7 @@ protected:
     // From EngineResponder.
     using Base::respond;
     // From EnginePull.
-    using Base::batch_, Base::fetch_pulled, Base::gather, Base::gathers_, Base::pull, Base::pull_alone,
-        Base::pull_message;
+    using Base::fetch_pulled, Base::pull, Base::pull_alone, Base::pull_message;
     // From EngineDirect.
     using Base::fetch_direct, Base::place_directly;
     // From EngineSender.
@@ -47,12 +47,15 @@ protected:
     // From EngineRma.
     using Base::on_read_grant, Base::read_pulled;
 
+    ~EngineAnnouncements() { free(batch_); }
+
     [[gnu::noinline]] void on_announcement(Peer& peer, const Header& header, const std::byte* payload) {
         if constexpr (PullsMemory<T>) {
-            gathers_ = true;
+            if (!batch_) batch_ = create<PullBatch>();
+            gathers_ = batch_;
             deliver_announcement(peer, header, payload);
             gathers_ = false;
-            if (batch_.is_empty()) return;
+            if (!has_pulls()) return;
             Header next;
             if (transport_.has_next(peer, header, &next) && is_announcement(static_cast<FrameOp>(next.op)))
                 return set_due();
@@ -62,10 +65,10 @@ protected:
         }
     }
 
-    [[gnu::noinline]] void finish_pulls() final {
-        if (batch_.is_empty()) return;
-        const PullBatch batch = batch_;
-        batch_.clear();
+    [[gnu::noinline]] void finish_pulls() {
+        if (!has_pulls()) return;
+        const PullBatch batch = *batch_;
+        batch_->clear();
         Peer& peer = static_cast<Peer&>(batch.peer());
         const bool pulled = pull_together(peer, batch);
         for (const PendingPull& pending : batch) {
@@ -85,7 +88,7 @@ protected:
 
     // The peer is down, and all of its operations end: their memory is the application's again.
     void forget_pulls(Peer& peer) {
-        if (!batch_.is_empty() && &batch_.peer() == &peer) batch_.clear();
+        if (has_pulls() && &batch_->peer() == &peer) batch_->clear();
     }
 
     // An announced message has its receive: by one copy out of the sender's memory if that works, or by the devices,
@@ -96,7 +99,22 @@ protected:
         fetch_otherwise(peer, receive, ranges);
     }
 
+    bool gather(Peer& peer, const PendingPull& pending) final {
+        if constexpr (PullsMemory<T>) {
+            const uint64_t length = pending.source.length;
+            if (gathers_ && length && length <= PullBatch::kEachMost && transport_.can_pull(peer)) {
+                if (!batch_->has_room(peer, length)) finish_pulls();
+                batch_->add(peer, pending);
+                return true;
+            }
+        }
+        finish_pulls();
+        return false;
+    }
+
 private:
+    bool has_pulls() const { return batch_ && !batch_->is_empty(); }
+
     void deliver_announcement(Peer& peer, const Header& header, const std::byte* payload) {
         switch (static_cast<FrameOp>(header.op)) {
             case FrameOp::WriteRts:
@@ -287,6 +305,9 @@ private:
                             .word = {receive.message.reply_id, Pool<Receive>::id(&receive), receive.wanted}};
         respond(peer, header, nullptr);
     }
+
+    PullBatch* batch_ = nullptr;  // from the first announcement on; malloc'ed. Without memory nothing is gathered
+    bool gathers_ = false;        // an announcement is being delivered
 };
 
 }  // namespace selvage::impl

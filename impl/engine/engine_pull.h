@@ -112,17 +112,8 @@ protected:
     }
 
     // It is pulled together with what follows it (engine_announcements.h). False: it is to be pulled now, or not at
-    // all.
-    bool gather(Peer& peer, const PendingPull& pending) {
-        if (!gathers_ || !pending.source.length || pending.source.length > PullBatch::kEachMost ||
-            !transport_.can_pull(peer)) {
-            finish_pulls();  // what came before it is done before it
-            return false;
-        }
-        if (!batch_.has_room(peer, pending.source.length)) finish_pulls();
-        batch_.add(peer, pending);
-        return true;
-    }
+    // all, and what came before it is done.
+    virtual bool gather(Peer& peer, const PendingPull& pending) = 0;
     // One that was gathered, by a call of its own.
     bool pull_alone(Peer& peer, const PendingPull& pending) {
         if (!transport_.can_pull(peer)) return false;
@@ -130,9 +121,6 @@ protected:
         transport_.came_pulled(peer, pending.source.length, 1);
         return true;
     }
-    // All that were gathered.
-    virtual void finish_pulls() = 0;
-
     // False: it has to come otherwise.
     bool fetch_pulled([[maybe_unused]] Peer& peer, [[maybe_unused]] Receive& receive,
                       [[maybe_unused]] const LocalRange* sources, [[maybe_unused]] size_t count) {
@@ -160,9 +148,6 @@ protected:
         }
         return false;
     }
-
-    PullBatch batch_;
-    bool gathers_ = false;  // an announcement is being delivered
 
 private:
     static bool is_source(const Transmit& op, uint64_t address, uint64_t length) {
