@@ -1,6 +1,10 @@
 // See collectives.h: calls, and the steps that they begin with. A call like the one before it whose steps are all over
 // at once needs no record.
 #include "impl/collective/collectives.h"
+
+#include <ctime>
+
+#include "impl/base/create.h"
 #include "impl/endpoint/ep.h"
 
 namespace selvage::impl {
@@ -16,6 +20,12 @@ bool begins_short(const Group& group) {
     const Round& round = group.last->first_rounds[0];
     const Step& first = round.steps[0];
     return round.count && (first.kind != Step::Kind::Receive || group.members[first.member].queue.first);
+}
+
+int64_t nanoseconds() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 // 0 is the join's.
@@ -59,6 +69,29 @@ uint32_t Collectives::do_short_steps(Group& group, const CollectiveCall& call, u
         if (!do_short_step(group, round.steps[i], data, bytes)) break;
     }
     return i;
+}
+
+// REQUIRES: it is the group's first now.
+void Collectives::begin_divided(CollectiveOperation& operation) {
+    Group& group = *operation.group;
+    OperationRecords::divide(operation);
+    operation.next_is_whole = false;
+    operation.began = 0;
+    if (group.self) return;
+    if (!group.pieces) group.pieces = create<PieceChoice>();
+    if (!group.pieces) return;  // all of them in pieces, then
+    const unsigned c = piece_class(operation.plan.shape);
+    if (group.pieces->is_timed(c)) operation.began = nanoseconds();
+    operation.next_is_whole = group.pieces->begin(c);
+    if (operation.next_is_whole) operation.data |= CollectiveOperation::kNextIsWhole;
+}
+
+void Collectives::finish_divided(CollectiveOperation& operation) {
+    if (operation.error) return;
+    Group& group = *operation.group;
+    const unsigned c = piece_class(operation.plan.shape);
+    if (operation.began) group.pieces->finish(c, nanoseconds() - operation.began);
+    group.whole = (group.whole & ~(1u << c)) | uint32_t{operation.next_is_whole} << c;
 }
 
 int Collectives::start_step(CollectiveOperation& operation, uint32_t index) {
@@ -153,7 +186,9 @@ ssize_t Collectives::post(const CollectiveCall& call) {
         messages_.report_collective(call.context, call.flags, 0);
         return 0;
     }
+    const bool first = !group->operations.first();
     group->operations.append(operation);
+    if (first && operation->plan.divided) begin_divided(*operation);
     run(*group);
     return 0;
 }

@@ -146,6 +146,7 @@ bool Collectives::run_first(Group& group, bool* again) {
         if (*again || operation.outstanding) return false;
         if (operation.round->has_local) do_local_steps(operation);
         ++operation.round_index;
+        operation.data &= ~CollectiveOperation::kNextIsWhole;
         OperationRecords::enter_round(operation);
         if (operation.round_index < operation.plan.rounds) continue;
         finish(operation);
@@ -229,6 +230,8 @@ void Collectives::notify_others(Group& group) {
 void Collectives::finish(CollectiveOperation& operation) {
     Group& group = *operation.group;
     group.operations.remove(&operation);
+    if (operation.plan.divided) finish_divided(operation);
+    if (CollectiveOperation* next = group.operations.first(); next && next->plan.divided) begin_divided(*next);
     operations_.give(operation);
     if (!is_join(operation)) {
         messages_.report_collective(operation.context, operation.flags, operation.error);

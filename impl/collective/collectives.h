@@ -106,6 +106,8 @@ private:
     uint32_t do_short_steps(Group& group, const CollectiveCall& call, uint64_t data);
     int start_step(CollectiveOperation& operation, uint32_t index);
     bool withdraw(CollectiveOperation& operation, uint32_t index);
+    static void begin_divided(CollectiveOperation& operation);
+    static void finish_divided(CollectiveOperation& operation);
     void do_local_steps(CollectiveOperation& operation);
     void fail(Group& group, uint32_t from, int error);
     void give_up(CollectiveOperation& operation);

@@ -44,6 +44,7 @@ Group::~Group() {
     free(members);
     free(lost);
     free(notified);
+    free(pieces);
     free(joined_event);
     free(refused_event);
 }
@@ -95,7 +96,15 @@ void MemberStep::ended(int error) {
 
 // A member that calls something else, or as much of another, has sent other data.
 void MemberStep::arrived(uint64_t with_data, uint64_t length) {
-    ended(with_data != data || length != size ? FI_EINVAL : 0);
+    const bool expected = (with_data == data || operation->takes_word(*this, with_data)) && length == size;
+    ended(expected ? 0 : FI_EINVAL);
+}
+
+bool CollectiveOperation::takes_word(const MemberStep& step, uint64_t with_data) {
+    if (!plan.divided || (with_data ^ step.data) != kNextIsWhole) return false;
+    // Others' messages differ from what the first member itself has said.
+    if (!round->steps[&step - steps].member) next_is_whole = true;
+    return true;
 }
 
 void MemberStep::completed(const Completion& completion, CompletionQueue*) {

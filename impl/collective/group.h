@@ -8,6 +8,7 @@
 #include "impl/base/list.h"
 #include "impl/base/object.h"
 #include "impl/collective/member_messages.h"
+#include "impl/collective/piece_choice.h"
 #include "impl/collective/reduce.h"
 #include "impl/collective/schedule.h"
 #include "impl/events/eq.h"
@@ -24,17 +25,21 @@ struct Group;
 // A record that was used before is used again by an operation of the same arguments in the same position of as large a
 // group, whatever the group is: what it is made of is there then (operation_records.h).
 struct CollectiveOperation {
+    // In the data of the first member's messages: the next operation of this class has whole blocks (piece_choice.h).
+    static constexpr uint64_t kNextIsWhole = uint64_t{1} << 63;
     static constexpr uint32_t kKept = 3;  // rounds: as many as a group of eight needs for little data
 
     CollectiveOperation* next;  // in the group's list, or spare
     CollectiveOperation* previous;
     Group* group;
     uint32_t sequence;     // from 0, which is the join
-    uint64_t data;         // of its messages: the sequence, and the digest
+    uint64_t data;         // of its messages: the sequence, and the digest; and kNextIsWhole
     std::byte* spaces[3];  // Space; the last is `scratch`, or malloc'ed
     void* context;
     uint64_t flags;
     int error;
+    bool next_is_whole;  // as the first member says; of one that is divided
+    int64_t began;       // at the first member: nanoseconds, or 0 when it is not timed
 
     uint32_t round_index;
     uint32_t started;      // steps of the round that were looked at
@@ -49,11 +54,14 @@ struct CollectiveOperation {
     fi_datatype type;
     fi_op op;
     Reducer reducer;
-    uint64_t digest;     // of what all members have to call alike, in the upper half
+    uint64_t digest;     // of what all members have to call alike, in the upper half but its first bit
     std::byte* scratch;  // malloc'ed, or nullptr: plan.scratch bytes, which are few
     uint32_t made;       // of `first_rounds`
     Round first_rounds[kKept];
     Round later_round;
+
+    // The data of a message to this step is what it has to be but for the first member's word.
+    bool takes_word(const MemberStep& step, uint64_t with_data);
 };
 
 inline constexpr uint64_t kFirstFactor = 0xbf58476d1ce4e5b9, kSecondFactor = 0x94d049bb133111eb;
@@ -111,6 +119,8 @@ struct Group {
     int error = 0;
     uint32_t failed_from = 0;
     List<CollectiveOperation> operations;
+    uint32_t whole = 0;                   // bit n: operations of piece_class() n have whole blocks
+    PieceChoice* pieces = nullptr;        // of the first member, once an operation may be divided; malloc'ed
     CollectiveOperation* last = nullptr;  // a spare record: of the operation that ended last
     // Allocated before the join starts, so that reporting cannot fail.
     Event* joined_event = nullptr;
@@ -119,6 +129,7 @@ struct Group {
     ~Group();
     // Takes the members of the set, in their order; 0 or a negative fabric errno.
     int take_members(AvSet& set, const Endpoint& endpoint);
+    bool is_whole(const Shape& shape) const { return whole >> piece_class(shape) & 1; }
     bool covers(uint64_t tag) const { return tag - id < size; }
     // FI_ADDR_NOTAVAIL is none. `size` when there is none such.
     uint32_t find_address(fi_addr_t address) const;

@@ -17,7 +17,8 @@ bool is_for(const CollectiveOperation& operation, const Shape& shape, const Coll
 uint64_t digest_of(const Shape& shape, const CollectiveCall& call) {
     const uint64_t kinds = uint64_t{shape.collective} | static_cast<uint64_t>(call.type) << 8 |
                            static_cast<uint64_t>(call.op) << 24 | uint64_t{shape.root} << 40;
-    return mix(kinds ^ shape.unit * 0x9e3779b97f4a7c15ULL) & ~uint64_t{UINT32_MAX};
+    const uint64_t digest = mix(kinds ^ shape.unit * 0x9e3779b97f4a7c15ULL);
+    return digest & ~uint64_t{UINT32_MAX} & ~CollectiveOperation::kNextIsWhole;
 }
 
 // False when memory is short: then the record is for no operation.
@@ -69,13 +70,14 @@ void OperationRecords::put(CollectiveOperation& operation) {
 }
 
 CollectiveOperation* OperationRecords::take(Group& group, const CollectiveCall& call, uint32_t root) {
-    const Shape shape{.collective = call.collective,
-                      .members = group.size,
-                      .self = group.self,
-                      .root = root,
-                      .unit = call.count * call.element,
-                      .element = static_cast<uint32_t>(call.element),
-                      .in_memory = in_memory_};
+    Shape shape{.collective = call.collective,
+                .members = group.size,
+                .self = group.self,
+                .root = root,
+                .unit = call.count * call.element,
+                .element = static_cast<uint32_t>(call.element),
+                .in_memory = in_memory_};
+    shape.whole = group.is_whole(shape);
     CollectiveOperation* operation = pick(shape, call);
     if (!operation) return nullptr;
     const bool made = is_for(*operation, shape, call) || make_for(*operation, shape, call, kScratchKept);
@@ -120,6 +122,16 @@ void OperationRecords::begin(CollectiveOperation& operation, Group& group, const
     operation.error = 0;
     operation.round_index = 0;
     operation.outstanding = 0;
+    enter_round(operation);
+}
+
+void OperationRecords::divide(CollectiveOperation& operation) {
+    Shape& shape = operation.plan.shape;
+    const bool whole = operation.group->is_whole(shape);
+    if (shape.whole == whole) return;
+    shape.whole = whole;
+    operation.plan = plan_of(Shape(shape));
+    operation.made = 0;
     enter_round(operation);
 }
 

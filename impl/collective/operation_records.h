@@ -38,6 +38,8 @@ public:
     CollectiveOperation* take_last(Group& group, const CollectiveCall& call);
     // Whether the record at hand is of an operation with the same arguments, and its memory is there.
     static bool repeats(const Group& group, const CollectiveCall& call);
+    // Its blocks come as the group's next ones of its class do. REQUIRES: it is divided, and nothing of it is started.
+    static void divide(CollectiveOperation& operation);
     // It is the group's last from now on.
     void give(CollectiveOperation& operation);
     void forget_last(Group& group);

@@ -76,7 +76,7 @@ struct Pieces {
     explicit Pieces(const Member& m) : exchanges(exchange_rounds(m)) {
         const bool any_length = m.shape.collective == FI_ALLGATHER && m.n() <= kPairwiseFar;
         const bool few = any_length || m.shape.unit <= kInPieces;
-        const bool one = !m.shape.in_memory || m.n() <= 2 || m.n() > kPairwiseMost || !few;
+        const bool one = m.shape.whole || !m.shape.in_memory || m.n() <= 2 || m.n() > kPairwiseMost || !few;
         size = one ? std::max<uint64_t>(m.shape.unit, 1) : whole_elements(kPiece, m.shape);
         count = std::max(count_of_pieces(m.shape, size), 1u);
     }
@@ -235,11 +235,17 @@ uint64_t count_scratch(const Member& m, Algorithm algorithm) {
     }
 }
 
+bool is_divided(Shape shape, Algorithm algorithm) {
+    shape.whole = false;
+    if (shape.collective == FI_ALLREDUCE) return algorithm == Algorithm::Direct && count_of_direct_blocks(shape) > 1;
+    return algorithm == Algorithm::Pairwise && Pieces(Member{shape}).count > 1;
+}
+
 }  // namespace
 
 Plan plan_of(const Shape& shape, Algorithm algorithm) {
     const Member m{shape};
-    return {shape, algorithm, count_rounds(m, algorithm), count_scratch(m, algorithm)};
+    return {shape, algorithm, count_rounds(m, algorithm), count_scratch(m, algorithm), is_divided(shape, algorithm)};
 }
 
 Plan plan_of(const Shape& shape) { return plan_of(shape, choose(shape)); }

@@ -44,6 +44,8 @@ struct Shape {
     // All members are on one machine, by a transport of shared memory: a message costs little beside a round. The same
     // at all members.
     bool in_memory = false;
+    // Of what may be divided (Plan): no block is. The same at all members.
+    bool whole = false;
 
     bool operator==(const Shape&) const = default;
 };
@@ -53,6 +55,10 @@ struct Plan {
     Algorithm algorithm;
     uint32_t rounds;
     uint64_t scratch;
+    // Blocks come in pieces, one round of exchanges after the other, or, where Shape::whole is set, would come so
+    // without it. Each member has a message from each other one in the first round, of more than
+    // ShortMessage::kBytesMost, and `scratch` is the same either way.
+    bool divided;
 };
 
 enum class Space : uint8_t { Operand, Result, Scratch };

@@ -91,7 +91,7 @@ void allreduce_ring(const Member& m, uint32_t round, Round* out) {
 struct DirectBlock {
     explicit DirectBlock(const Shape& shape, uint32_t index = 0) : block(shape) {
         const uint64_t part = whole_elements(kDirectPart, shape);
-        size = shape.in_memory ? part * shape.members : std::max<uint64_t>(shape.unit, 1);
+        size = shape.in_memory && !shape.whole ? part * shape.members : std::max<uint64_t>(shape.unit, 1);
         offset = index * size;
         block.unit = std::min(size, shape.unit - offset);
     }
@@ -126,6 +126,8 @@ void allreduce_direct(const Member& m, uint32_t round, Round* out) {
 }
 }  // namespace
 
+uint32_t count_of_direct_blocks(const Shape& shape) { return DirectBlock(shape).count(shape); }
+
 void allreduce(const Member& m, Algorithm algorithm, uint32_t round, Round* out) {
     switch (algorithm) {
         case Algorithm::Pairwise:
@@ -159,7 +161,7 @@ uint64_t allreduce_scratch(const Member& m, Algorithm algorithm) {
         case Algorithm::Ring:
             return m.part(Space::Result, 0).size;
         case Algorithm::Direct:
-            return std::min(m.n() - 1, kExchanges) * DirectBlock(m.shape).part(Space::Result, 0).size;
+            return std::min(m.n() - 1, kExchanges) * m.part(Space::Result, 0).size;  // of a whole block
         default:
             return m.shape.unit;
     }

@@ -72,6 +72,8 @@ inline Part in_scratch(uint64_t offset, uint64_t size) { return {Space::Scratch,
 // schedule_broadcast.cc, schedule_allreduce.cc: a round, by an algorithm of the operation, and how many there are.
 void broadcast(const Member& m, Algorithm algorithm, uint32_t round, Round* out);
 uint32_t broadcast_rounds(const Member& m, Algorithm algorithm);
+// Blocks of Direct, if they are not whole.
+uint32_t count_of_direct_blocks(const Shape& shape);
 void allreduce(const Member& m, Algorithm algorithm, uint32_t round, Round* out);
 uint32_t allreduce_rounds(const Member& m, Algorithm algorithm);
 uint64_t allreduce_scratch(const Member& m, Algorithm algorithm);

@@ -44,10 +44,11 @@ struct SimulatedMember {
 class Simulation {
 public:
     Simulation(fi_collective_op collective, std::optional<Algorithm> algorithm, uint32_t members, uint32_t root,
-               uint64_t count, bool in_memory)
+               uint64_t count, bool in_memory, bool whole)
         : random_(members * 131 + root), count_(count) {
         for (uint32_t self = 0; self < members; ++self) {
-            const Shape shape{collective, members, self, root, count * sizeof(Element), sizeof(Element), in_memory};
+            const Shape shape{collective,      members,   self, root, count * sizeof(Element),
+                              sizeof(Element), in_memory, whole};
             SimulatedMember& m = members_.emplace_back();
             m.plan = algorithm ? plan_of(shape, *algorithm) : plan_of(shape);
             m.spaces[0].resize(count * members);
@@ -191,11 +192,12 @@ std::optional<Element> expected(const Way& way, uint32_t n, uint32_t self, uint3
     }
 }
 
-void hold_against_page(const Way& way, uint32_t n, uint32_t root, uint64_t count, bool in_memory = false) {
+void hold_against_page(const Way& way, uint32_t n, uint32_t root, uint64_t count, bool in_memory = false,
+                       bool whole = false) {
     SCOPED_TRACE(testing::Message() << "collective " << way.collective << " of " << n << ", root " << root << ", count "
                                     << count << ", algorithm "
                                     << (way.algorithm ? static_cast<int>(*way.algorithm) : -1));
-    Simulation simulation(way.collective, way.algorithm, n, root, count, in_memory);
+    Simulation simulation(way.collective, way.algorithm, n, root, count, in_memory, whole);
     ASSERT_TRUE(simulation.run()) << "members wait for each other";
     for (uint32_t self = 0; self < n; ++self) {
         const auto& got = way.collective == FI_BROADCAST ? simulation.operand(self) : simulation.result(self);
@@ -230,6 +232,7 @@ TEST(Schedule, WhatIsChosenForEachSizeIsRight) {
             for (const uint64_t count : {0, 1, 600, 5000, 17000}) {
                 hold_against_page({way.collective, {}}, n, n - 1, count);
                 hold_against_page({way.collective, {}}, n, n - 1, count, true);
+                if (n > 2) hold_against_page({way.collective, {}}, n, n - 1, count, true, true);
                 if (HasFatalFailure()) return;
             }
         }
@@ -244,6 +247,39 @@ TEST(Schedule, LongDataComesInSeveralPieces) {
     }
     const Shape shape{FI_ALLREDUCE, 4, 0, 0, 560'000, 8, true};
     EXPECT_EQ(plan_of(shape, Algorithm::Direct).rounds, 10u);
+}
+
+// What the first member may say in the first round of an operation that comes one way reaches all others, and the
+// memory is enough for the other way.
+TEST(Schedule, WhatMayBeDividedHasAMessageToEachMemberInItsFirstRound) {
+    for (const fi_collective_op collective : {FI_ALLGATHER, FI_ALLTOALL, FI_ALLREDUCE}) {
+        for (uint32_t n = 2; n <= 9; ++n) {
+            for (const uint64_t unit : {uint64_t{16} << 10, uint64_t{20'000}, uint64_t{300'008}, uint64_t{1} << 20}) {
+                const Plan pieces = plan_of({collective, n, 0, 0, unit, 8, true});
+                const Plan whole = plan_of({collective, n, 0, 0, unit, 8, true, true});
+                ASSERT_EQ(pieces.divided, whole.divided);
+                ASSERT_EQ(pieces.divided, pieces.rounds > whole.rounds);
+                if (!pieces.divided) continue;
+                EXPECT_EQ(pieces.scratch, whole.scratch);
+                EXPECT_EQ(pieces.algorithm, whole.algorithm);
+                for (const Plan& plan : {pieces, whole}) {
+                    Round first;
+                    make_round(plan, 0, &first);
+                    std::set<uint32_t> to;
+                    for (const Step& step : std::span(first.steps, first.count)) {
+                        if (step.kind != Step::Kind::Send) continue;
+                        to.insert(step.member);
+                        EXPECT_GT(step.part.size, 32u);
+                    }
+                    EXPECT_EQ(to.size(), n - 1);
+                }
+            }
+        }
+    }
+    EXPECT_TRUE(plan_of({FI_ALLGATHER, 4, 0, 0, 64u << 10, 8, true}).divided);
+    EXPECT_FALSE(plan_of({FI_ALLGATHER, 4, 0, 0, 64u << 10, 8}).divided);
+    EXPECT_FALSE(plan_of({FI_ALLREDUCE, 2, 0, 0, 1u << 20, 8, true}).divided);
+    EXPECT_FALSE(plan_of({FI_BARRIER, 4, 0, 0, 0, 1, true}).divided);
 }
 
 TEST(Schedule, BlocksInMemoryAreNotLongerThanAFrame) {

@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* kNames[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
 constexpr size_t kGroups = 3, kOperations = 12;
+constexpr size_t kDivided = 40;  // of one group, in a play of those that come in pieces or whole (piece_choice.h)
 
 using Bytes = std::vector<std::byte>;
 
@@ -51,15 +52,15 @@ Bytes operand_of(size_t group, size_t index, size_t place, size_t size) {
 
 class Play {
 public:
-    Play(unsigned seed, bool pulls) : random_(seed), pulls_(pulls) {
+    Play(unsigned seed, bool pulls, bool divided = false) : random_(seed), pulls_(pulls) {
         // As many as there are: members that call what is of one group before what is of another fill no context.
-        Setting setting = collective(kGroups * kOperations);
+        Setting setting = collective(divided ? kDivided : kGroups * kOperations);
         setting.pulls = pulls;
         net_.capacity = below(3) ? 1000 : 1 + below(4);
         net_.holds = below(2);
         net_.pieces_above = below(3) ? SIZE_MAX : below(100);
         net_.per_progress = 1 + below(20);
-        const size_t count = 2 + below(8);
+        const size_t count = divided ? 3 + below(4) : 2 + below(8);
         for (size_t n = 0; n < count; ++n) nodes_.push_back(std::make_unique<MemberNode>(kNames[n], setting));
         for (size_t n = 0; n < count; ++n) {
             std::vector<size_t> order = shuffled(count);  // nobody's numbers for the others are anybody else's
@@ -67,7 +68,7 @@ public:
             for (const size_t other : order) known[other] = nodes_[n]->knows(*nodes_[other]);
             addresses_.push_back(known);
         }
-        for (size_t g = 0; g < kGroups; ++g) scripts_.push_back(script(count));
+        for (size_t g = 0; g < kGroups; ++g) scripts_.push_back(divided ? long_script(count, g) : script(count));
     }
     ~Play() {
         for (auto& [key, mc] : groups_) EXPECT_EQ(fi_close(&mc->fid), 0);
@@ -115,6 +116,19 @@ private:
                                   .op = kOps[below(std::size(kOps))],
                                   .count = kCounts[below(std::size(kCounts))],
                                   .root = below(script.members.size())});
+        }
+        return script;
+    }
+
+    // Of few sizes, which take turns: those that are chosen again and again.
+    Script long_script(size_t count, size_t group) {
+        Script script{.members = shuffled(count), .operations = {}};
+        constexpr fi_collective_op kCollectives[] = {FI_ALLGATHER, FI_ALLTOALL, FI_ALLREDUCE};
+        for (size_t i = 0; !group && i < kDivided; ++i) {
+            const fi_collective_op collective = kCollectives[below(std::size(kCollectives))];
+            const size_t count_of = collective == FI_ALLREDUCE ? 30'000 : below(2) ? 2051 : 2500;
+            script.operations.push_back(
+                {.collective = collective, .type = FI_UINT64, .op = FI_SUM, .count = count_of, .root = 0});
         }
         return script;
     }
@@ -313,6 +327,15 @@ TEST_P(CollectiveRandom, EveryOperationGivesWhatThePageSays) {
     for (unsigned seed = 10 * GetParam(); seed < 10 * GetParam() + 10; ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
         Play(seed, seed % 3 == 0).run();
+        if (testing::Test::HasFailure()) return;
+    }
+}
+// Each goes on as it likes, with several operations under way, while the first member of the group changes how they
+// come.
+TEST_P(CollectiveRandom, MembersAgreeOnPiecesOrWholeBlocks) {
+    for (unsigned seed = 10 * GetParam(); seed < 10 * GetParam() + 5; ++seed) {
+        SCOPED_TRACE(testing::Message() << "seed " << seed);
+        Play(seed, seed % 3 == 0, true).run();
         if (testing::Test::HasFailure()) return;
     }
 }
