@@ -18,8 +18,9 @@
 // answer, and nobody has one of a later operation. models/piece_choice.pml checks that.
 //
 // In a trial both come in turn, in rows of operations of which the first is not counted: caches have other data then.
-// What counts is the lower mean of each, as a processor may do something else meanwhile. The first trial is short, as
-// programs may have few operations of a size; the next one comes soon.
+// What counts is the lower mean of each, as a processor may do something else meanwhile. The first two trials are short,
+// as programs may have few operations of a size, and the second comes soon. Whole blocks become faster meanwhile, as the
+// transport learns how to move them and which senders help (shared_pull.h): so the first trial favours them.
 //
 // A value of the first member. Called with the endpoint's lock held.
 #pragma once
@@ -51,7 +52,7 @@ public:
         if (k.is_tried()) return tries_whole(k, k.turn + 1);
         if (--k.left) return k.whole;
         k.turn = 0;
-        k.row = std::min(2 * k.row, kRowMost);
+        k.row = k.interval > kThirdTrial ? kLongRow : kShortRow;
         k.cost[0] = k.cost[1] = std::numeric_limits<float>::max();
         return false;
     }
@@ -68,22 +69,26 @@ public:
         }
         if (k.is_tried()) return;
         // What is done already is kept where the other is hardly better.
-        k.whole = k.cost[1] < (k.whole ? 1 / kMargin : kMargin) * k.cost[0];
+        const bool first = k.interval == kSecondTrial;
+        k.whole = k.cost[1] < (first ? kFirstMargin : k.whole ? 1 / kMargin : kMargin) * k.cost[0];
         k.left = k.interval;
         k.interval = std::min(kTrialMost, 4 * k.interval);
     }
 
 private:
     static constexpr uint32_t kRows = 4;  // of a trial
-    static constexpr uint32_t kRowMost = 4;
+    static constexpr uint32_t kShortRow = 2;       // of operations
+    static constexpr uint32_t kLongRow = 4;        // likewise, from the third trial on
     static constexpr uint32_t kSecondTrial = 32;  // operations after which both are measured anew
+    static constexpr uint32_t kThirdTrial = 4 * kSecondTrial;
     static constexpr uint32_t kTrialMost = 2048;  // likewise, at last
     static constexpr float kMargin = 0.95F;
+    static constexpr float kFirstMargin = 1.125F;
 
     struct Class {
         float cost[2] = {std::numeric_limits<float>::max(), std::numeric_limits<float>::max()};
         float sum = 0;
-        uint32_t row = 2;   // operations
+        uint32_t row = kShortRow;
         uint32_t turn = 0;  // of the trial
         uint32_t left = 1;  // operations to the next trial
         uint32_t interval = kSecondTrial;

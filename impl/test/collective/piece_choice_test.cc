@@ -77,9 +77,25 @@ TEST(PieceChoice, ADisturbanceIsNoCost) {
 }
 
 TEST(PieceChoice, WhatIsHardlyBetterChangesNothing) {
-    Operations both;
-    both.run(5000, takes(100, 97));
-    EXPECT_LT(both.done[1], 100u);
+    Operations pieces, whole;
+    pieces.run(1000, takes(100, 200));
+    pieces.done[1] = 0;
+    pieces.run(5000, takes(100, 97));
+    EXPECT_LT(pieces.done[1], 100u);
+    whole.run(1000, takes(200, 100));
+    whole.done[0] = 0;
+    whole.run(5000, takes(97, 100));
+    EXPECT_LT(whole.done[0], 100u);
+}
+
+// The transport learns to move them meanwhile.
+TEST(PieceChoice, WholeBlocksThatAreALittleSlowerAtFirstHaveASecondTrialSoon) {
+    Operations faster, slower;
+    faster.run(8, takes(100, 108));
+    faster.run(5000, takes(100, 80));
+    EXPECT_LT(faster.done[0], 100u);
+    slower.run(5000, takes(100, 108));
+    EXPECT_LT(slower.done[1], 150u);
 }
 
 TEST(PieceChoice, ClassesAreMeasuredApart) {
