@@ -18,9 +18,10 @@
 // answer, and nobody has one of a later operation. models/piece_choice.pml checks that.
 //
 // In a trial both come in turn, in rows of operations of which the first is not counted: caches have other data then.
-// What counts is the lower mean of each, as a processor may do something else meanwhile. The first two trials are short,
-// as programs may have few operations of a size, and the second comes soon. Whole blocks become faster meanwhile, as the
-// transport learns how to move them and which senders help (shared_pull.h): so the first trial favours them.
+// What counts is the lower mean of each, as a processor may do something else meanwhile. The first two trials are
+// short, as programs may have few operations of a size, and the second comes soon. Whole blocks become faster
+// meanwhile, as the transport learns how to move them and which senders help (shared_pull.h): so the first trial
+// favours them.
 //
 // A value of the first member. Called with the endpoint's lock held.
 #pragma once
@@ -76,9 +77,9 @@ public:
     }
 
 private:
-    static constexpr uint32_t kRows = 4;  // of a trial
-    static constexpr uint32_t kShortRow = 2;       // of operations
-    static constexpr uint32_t kLongRow = 4;        // likewise, from the third trial on
+    static constexpr uint32_t kRows = 4;          // of a trial
+    static constexpr uint32_t kShortRow = 2;      // of operations
+    static constexpr uint32_t kLongRow = 4;       // likewise, from the third trial on
     static constexpr uint32_t kSecondTrial = 32;  // operations after which both are measured anew
     static constexpr uint32_t kThirdTrial = 4 * kSecondTrial;
     static constexpr uint32_t kTrialMost = 2048;  // likewise, at last

@@ -57,7 +57,7 @@ protected:
             gathers_ = false;
             if (!has_pulls()) return;
             Header next;
-            if (transport_.has_next(peer, header, &next) && is_announcement(static_cast<FrameOp>(next.op)))
+            if (transport_.has_next(peer, header.size, &next) && is_announcement(static_cast<FrameOp>(next.op)))
                 return set_due();
             finish_pulls();
         } else {

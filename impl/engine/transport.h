@@ -112,7 +112,11 @@ struct PeerBase {
     uint16_t window() const { return static_cast<uint16_t>(4 * credit_at); }
     void set_window(uint16_t units) { credit_at = static_cast<uint16_t>(units / 4); }
     void spend(int units) { ahead = static_cast<uint16_t>(ahead - units); }
-    void regain(int units) { ahead = static_cast<uint16_t>(ahead + units); }
+    // No more than any peer may give: it can have given those of a message that is cancelled before it was sent.
+    void regain(int units) {
+        const int all = units_left() + units;
+        ahead = static_cast<uint16_t>((all < kWindowLimit ? all : kWindowLimit) | (ahead & kBusy));
+    }
     void set_busy(bool busy) { ahead = static_cast<uint16_t>(units_left() | (busy ? kBusy : 0)); }
 
     // Of a transport that holds two (transport/near): which one the peer belongs to, and whether this side sends to it,
@@ -128,7 +132,7 @@ struct PeerBase {
 // with pull() (engine_pull.h).
 template <typename T>
 concept PullsMemory = requires(T transport, typename T::Peer& peer, const iovec* ranges, size_t count, size_t length,
-                               uint64_t epoch, const Header& header, Header* next) {
+                               uint64_t epoch, uint32_t size, Header* next) {
     requires T::kPulls;
     // Shorter transfers are never offered.
     { T::kPullMin } -> std::convertible_to<size_t>;
@@ -144,9 +148,10 @@ concept PullsMemory = requires(T transport, typename T::Peer& peer, const iovec*
     // which is faster.
     { transport.came_pulled(peer, length, count) } -> std::same_as<void>;
     { transport.came_in_parts(peer, length) } -> std::same_as<void>;
-    // In deliver() of a frame with this header: another one of the peer is there behind it and is delivered next. What
-    // its header says by then can be something else, as it is still the peer's to write.
-    { transport.has_next(peer, header, next) } -> std::same_as<bool>;
+    // In deliver() of a frame with so many bytes of payload: another one of the peer is there behind it, and is
+    // delivered next. What its header says by then can be something else, as it is still the peer's to write. (The size
+    // alone: a header whose address goes to another file is no longer in registers on the shortest path.)
+    { transport.has_next(peer, size, next) } -> std::same_as<bool>;
     // Of what is granted now to the peers' reads.
     { transport.grant_epoch() } -> std::same_as<uint64_t>;
     // Nothing that was granted before counts any more, before the caller's next store.

@@ -99,7 +99,8 @@ TEST(PieceChoice, WholeBlocksThatAreALittleSlowerAtFirstHaveASecondTrialSoon) {
 }
 
 TEST(PieceChoice, ClassesAreMeasuredApart) {
-    const Shape allgather{FI_ALLGATHER, 4, 0, 0, 64u << 10, 8, true}, alltoall{FI_ALLTOALL, 4, 0, 0, 64u << 10, 8, true};
+    const Shape allgather{FI_ALLGATHER, 4, 0, 0, 64u << 10, 8, true},
+        alltoall{FI_ALLTOALL, 4, 0, 0, 64u << 10, 8, true};
     const Shape longer{FI_ALLGATHER, 4, 0, 0, 128u << 10, 8, true}, longest{FI_ALLTOALL, 4, 0, 0, 1u << 30, 8, true};
     EXPECT_NE(piece_class(allgather), piece_class(alltoall));
     EXPECT_NE(piece_class(allgather), piece_class(longer));

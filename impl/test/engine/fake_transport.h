@@ -141,7 +141,7 @@ public:
     bool may_be_read(Peer&) const { return Pulls && net_->pulls; }
     void came_in_parts(Peer&, size_t) {}
     void came_pulled(Peer&, size_t, size_t) {}
-    bool has_next(const Peer& peer, const Header&, Header* next) const {
+    bool has_next(const Peer& peer, uint32_t, Header* next) const {
         if (!net_->behind || peer.incoming.empty()) return false;
         *next = peer.incoming.front().header;
         return true;

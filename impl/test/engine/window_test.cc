@@ -260,6 +260,41 @@ TEST(EngineWindow, WhatWasCancelledIsGivenBack) {
     EXPECT_EQ(peer->units_left(), left);
 }
 
+// It has its units while it waits, and the peer gives them, too.
+TEST(EngineWindow, UnitsThatAPeerGaveTwiceCountOnce) {
+    Setting setting;
+    setting.transmit_size = 4;
+    Pair pair(setting);
+    char byte = 1;
+    ASSERT_EQ(fi_tsend(pair.a.ep, &byte, 1, nullptr, pair.to_b, 1, nullptr), 0);
+    pair.settle();
+    auto& transport = pair.b.transport<false>();
+    auto& back = *transport.peer_called(pair.a.endpoint.shm_address);
+    auto& peer = *pair.a.transport<false>().peer_called(pair.b.endpoint.shm_address);
+    pair.net.capacity = 0;
+    std::vector<char> bytes(5000);
+    ASSERT_EQ(fi_tsend(pair.a.ep, bytes.data(), bytes.size(), nullptr, pair.to_b, 1, bytes.data()), 0);
+    const auto gives = [&](int units) {
+        transport.forge(back, {.size = 0,
+                               .op = static_cast<uint8_t>(FrameOp::Credit),
+                               .flags = 0,
+                               .aux = 0,
+                               .word = {static_cast<uint64_t>(units), 0, 0}});
+        pair.a.progress();
+    };
+    gives(kWindowLimit - peer.units_left());
+    EXPECT_EQ(peer.units_left(), kWindowLimit);
+    EXPECT_FALSE(peer.may_send(1)) << "one waits";
+    ASSERT_EQ(fi_cancel(&pair.a.ep->fid, bytes.data()), 0);
+    EXPECT_EQ(peer.units_left(), kWindowLimit);
+    EXPECT_TRUE(peer.may_send(1));
+    EXPECT_FALSE(peer.closing);
+    gives(1);
+    EXPECT_TRUE(peer.closing);
+    pair.net.capacity = 1000;
+    pair.settle();
+}
+
 // A peer that sends on all the same, and one that gives away what nobody owes.
 TEST(EngineWindow, WhoSendsMoreThanHeMayIsDropped) {
     for (const bool credits : {false, true}) {

@@ -44,7 +44,7 @@ TEST_F(ShmPair, BehindAFrameThatIsDeliveredTheNextOneIsSeen) {
     std::vector<int> seen;
     at_b.on_deliver = [&](ShmPeer& peer, const Header& header, const std::byte*) {
         Header next{};
-        seen.push_back(b.has_next(peer, header, &next) ? next.op : 0);
+        seen.push_back(b.has_next(peer, header.size, &next) ? next.op : 0);
     };
     const auto sees = [&](const std::vector<int>& ops) {
         const size_t all = seen.size() + ops.size();

@@ -110,8 +110,8 @@ TEST(TcpTakeOver, WhatTheKernelHasAcknowledgedIsTaken) {
     EXPECT_GE(mover.said.taken + mover.first.under_way(), frames.size());
 }
 
-// More than the kernels take, of which nothing is read before the other connection is there. They take no more once they
-// have taken nothing for longer than an acknowledgement is put off.
+// More than the kernels take, of which nothing is read before the other connection is there. They take no more once
+// they have taken nothing for longer than an acknowledgement is put off.
 TEST(TcpTakeOver, WhatIsMissingIsSentAgain) {
     constexpr int64_t kFull = 250;  // milliseconds
     Mover mover;

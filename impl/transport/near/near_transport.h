@@ -87,8 +87,8 @@ public:
     void came_pulled(Peer& peer, size_t length, size_t transfers) {
         shm_.came_pulled(memory_peer(peer), length, transfers);
     }
-    bool has_next(const Peer& peer, const Header& header, Header* next) const {
-        return peer.in_memory && shm_.has_next(memory_peer(peer), header, next);
+    bool has_next(const Peer& peer, uint32_t size, Header* next) const {
+        return peer.in_memory && shm_.has_next(memory_peer(peer), size, next);
     }
     void came_in_parts(Peer& peer, size_t length) {
         if (peer.in_memory) shm_.came_in_parts(memory_peer(peer), length);

@@ -85,10 +85,10 @@ void ShmTransport::came_pulled(Peer& peer, size_t length, size_t transfers) {
 }
 
 // The place of the one that is being delivered was not given up yet.
-bool ShmTransport::has_next(const Peer& peer, const Header& header, Header* next) const {
+bool ShmTransport::has_next(const Peer& peer, uint32_t size, Header* next) const {
     const shm::Inbound& in = peer.in;
     if (takes_answers_ || !in.lines || in.phase != shm::RingPhase::Frames) return false;
-    const shm::Inbound behind{.lines = in.lines, .position = in.position + shm::lines_of(header.size)};
+    const shm::Inbound behind{.lines = in.lines, .position = in.position + shm::lines_of(size)};
     uint64_t first;
     if (!behind.poll(&first)) return false;
     *next = shm::copy_header(behind.lines + shm::offset_at(behind.position), first);

@@ -102,7 +102,7 @@ public:
     bool can_pull(const Peer& peer) const { return peer.process && peer.in.lines; }
     void came_in_parts(Peer& peer, size_t length);
     void came_pulled(Peer& peer, size_t length, size_t transfers);
-    bool has_next(const Peer& peer, const Header& header, Header* next) const;
+    bool has_next(const Peer& peer, uint32_t size, Header* next) const;
     int pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
 
     bool keeps_grants(const Peer& peer, size_t length) const {
