@@ -8,14 +8,15 @@
 //   part                       does                                                        state of its own
 //   Engine                     opening, closing, progress, cancelling, the end of a peer   own_context_
 //   EngineArrivals             what arrives                                                PeerState::placing
+//   EngineAnnouncements        what arrives to be pulled; several by one call              batch_
 //   EngineAtomics              atomic operations                                           none
 //   EngineRma                  reads and writes, where they begin                          none
 //   EngineRmaTarget            reads and writes, where they end                            unread_; PeerState::write
 //   EngineCollectives          messages of collective groups                               collective_
 //   EngineMessages             messages, as they are sent                                  none
-//   EngineSender               operations: their order, turns and ends                     transmits_;
-//   PeerState::sending EngineDirect, EnginePull   long transfers and accesses without segments                none: the
-//   transport's EngineResponder            answers to a peer                                           responses_
+//   EngineSender               operations: their order, turns and ends                     transmits_
+//   EngineDirect, EnginePull   long transfers and accesses without segments                none
+//   EngineResponder            answers to a peer                                           responses_
 //   EnginePeers                finding and dropping peers                                  none
 //   EngineCounting             what others may see of it                                   lost_; PeerState::stat
 //   EngineBase                 what all share                                              transport_, peers_, options_
