@@ -6,6 +6,7 @@
 // as long, and two close the endpoint at once and end, one of them without ever asking for a completion. They meet a
 // receiver that makes progress, and one that makes none for still longer.
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
@@ -26,10 +27,11 @@ constexpr size_t kSenders = std::size(kManners);
 
 StationChoice choice() { return {.provider = "tcp", .caps = FI_MSG | FI_TAGGED, .service = {}}; }
 
-void be_sender(const std::string& manner, const std::string& to, uint64_t id) {
+void be_sender(const std::string& manner, const std::string& to, uint64_t id, int begun) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     Station station(choice());
     const fi_addr_t peer = station.insert(from_hex(to));
+    if (write(begun, "", 1) != 1) give_up("a sender", "cannot say that it has begun");
     if (manner == "inject") {
         SELVAGE_MUST(fi_inject(station.ep, &id, sizeof id, peer));
     } else {
@@ -59,9 +61,23 @@ public:
     Receiver() {
         for (uint64_t& id : ids_) SELVAGE_MUST(fi_recv(station_.ep, &id, sizeof id, nullptr, FI_ADDR_UNSPEC, &id));
         const std::string name = station_.name();
+        int begun[2];
+        SELVAGE_MUST(pipe(begun));
         for (size_t i = 0; i < kSenders; ++i) {
-            senders_[i] = start_again({kManners[i], to_hex(name.data(), name.size()), std::to_string(i)});
+            senders_[i] = start_again(
+                {kManners[i], to_hex(name.data(), name.size()), std::to_string(i), std::to_string(begun[1])});
         }
+        close(begun[1]);
+        begun_ = begun[0];
+    }
+
+    // To start a process takes what it takes, with a sanitizer's run-time seconds: no limit here is for that.
+    void await_senders() const {
+        char byte;
+        for (size_t i = 0; i < kSenders; ++i) {
+            if (read(begun_, &byte, 1) != 1) give_up("a sender", "has not begun");
+        }
+        close(begun_);
     }
 
     // All messages, each once, in so much time.
@@ -108,6 +124,7 @@ private:
     Station station_{choice()};
     uint64_t ids_[kSenders] = {};
     pid_t senders_[kSenders] = {};
+    int begun_ = -1;  // of a pipe: a byte from each
 };
 
 }  // namespace
@@ -115,11 +132,13 @@ private:
 
 int main(int count, char** arguments) {
     using namespace selvage::impl::test;
-    if (count == 4) be_sender(arguments[1], arguments[2], std::stoull(arguments[3]));
+    if (count == 5) be_sender(arguments[1], arguments[2], std::stoull(arguments[3]), std::stoi(arguments[4]));
     alarm(60);
     // At the same time, as it is the senders that take theirs.
     Receiver absent;
     Receiver present;
+    absent.await_senders();
+    present.await_senders();
     present.expect_all("a receiver that makes progress", kSoon);
     absent.expect_ended(kSoon);
     std::this_thread::sleep_for(kAway);
