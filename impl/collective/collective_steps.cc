@@ -2,8 +2,7 @@
 // at once needs no record.
 #include "impl/collective/collectives.h"
 
-#include <ctime>
-
+#include "impl/base/clock.h"
 #include "impl/base/create.h"
 #include "impl/endpoint/ep.h"
 
@@ -20,12 +19,6 @@ bool begins_short(const Group& group) {
     const Round& round = group.last->first_rounds[0];
     const Step& first = round.steps[0];
     return round.count && (first.kind != Step::Kind::Receive || group.members[first.member].queue.first);
-}
-
-int64_t nanoseconds() {
-    timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 // 0 is the join's.
@@ -81,7 +74,7 @@ void Collectives::begin_divided(CollectiveOperation& operation) {
     if (!group.pieces) group.pieces = create<PieceChoice>();
     if (!group.pieces) return;  // all of them in pieces, then
     const unsigned c = piece_class(operation.plan.shape);
-    if (group.pieces->is_timed(c)) operation.began = nanoseconds();
+    if (group.pieces->is_timed(c)) operation.began = monotonic_nanoseconds();
     operation.next_is_whole = group.pieces->begin(c);
     if (operation.next_is_whole) operation.data |= CollectiveOperation::kNextIsWhole;
 }
@@ -90,7 +83,7 @@ void Collectives::finish_divided(CollectiveOperation& operation) {
     if (operation.error) return;
     Group& group = *operation.group;
     const unsigned c = piece_class(operation.plan.shape);
-    if (operation.began) group.pieces->finish(c, nanoseconds() - operation.began);
+    if (operation.began) group.pieces->finish(c, monotonic_nanoseconds() - operation.began);
     group.whole = (group.whole & ~(1u << c)) | uint32_t{operation.next_is_whole} << c;
 }
 

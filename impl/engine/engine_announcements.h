@@ -37,7 +37,7 @@ protected:
     // From EngineResponder.
     using Base::respond;
     // From EnginePull.
-    using Base::fetch_pulled, Base::pull, Base::pull_alone, Base::pull_message;
+    using Base::fetch_pulled, Base::pull_alone, Base::pull_measured, Base::pull_message;
     // From EngineDirect.
     using Base::fetch_direct, Base::place_directly;
     // From EngineSender.
@@ -249,24 +249,20 @@ private:
     int pull_write(Peer& peer, const PeerState::Write& write, const LocalRange* sources, size_t count,
                    const Resolved& memory) {
         if (on_hmem(memory)) return pull_to_hmem(peer, write, sources, count);
-        if (!transport_.can_pull(peer) || pull(peer, sources, count, memory.pieces, memory.count, write.length)) {
-            count_stat(peer, Stat::InFrames);
-            return kPullFailed;
-        }
-        transport_.came_pulled(peer, write.length, 1);
-        return 0;
+        if (pull_measured(peer, sources, count, memory.pieces, memory.count, write.length)) return 0;
+        count_stat(peer, Stat::InFrames);
+        return kPullFailed;
     }
 
     // The same by way of a copy.
     int pull_to_hmem(Peer& peer, const PeerState::Write& write, const LocalRange* sources, size_t count) {
         std::byte* copy = context_->copies.take(write.length);
         const iovec range = range_of(copy, write.length);
-        const bool pulled = copy && transport_.can_pull(peer) && !pull(peer, sources, count, &range, 1, write.length);
+        const bool pulled = copy && pull_measured(peer, sources, count, &range, 1, write.length);
         int error = pulled ? 0 : kPullFailed;
         if (error) {
             count_stat(peer, Stat::InFrames);
         } else {
-            transport_.came_pulled(peer, write.length, 1);
             error = write_hmem_targets(*endpoint_->domain, write.targets, write.target_count, 0, copy, write.length);
         }
         context_->copies.give(copy);

@@ -17,8 +17,6 @@ protected:
         Base::peer_of, Base::receive_placed, Base::reports, Base::state_in, Base::taken;
     // From EnginePeers.
     using Base::drop, Base::state_of;
-    // From EngineResponder.
-
     // From EnginePull.
     using Base::came_in_parts;
     // From EngineDirect.

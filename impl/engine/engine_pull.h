@@ -98,17 +98,22 @@ protected:
         return transport_.pull(peer, used, used_count, local, local_count);
     }
 
+    // The same where the peer can be read, and what it took is measured. False: it can't be pulled.
+    bool pull_measured([[maybe_unused]] Peer& peer, [[maybe_unused]] const LocalRange* sources,
+                       [[maybe_unused]] size_t source_count, [[maybe_unused]] const iovec* ranges,
+                       [[maybe_unused]] size_t range_count, [[maybe_unused]] uint64_t length) {
+        if constexpr (PullsMemory<T>) {
+            if (!transport_.can_pull(peer) || pull(peer, sources, source_count, ranges, range_count, length))
+                return false;
+            transport_.came_pulled(peer, length, 1);
+            return true;
+        }
+        return false;
+    }
+
     // A message without a receive, to a copy of this side. False: it can't be pulled.
     bool copy_pulled(PeerBase& base, const LocalRange* sources, size_t count, const iovec& copy) final {
-        if constexpr (PullsMemory<T>) {
-            Peer& peer = static_cast<Peer&>(base);
-            if (!transport_.can_pull(peer) || pull(peer, sources, count, &copy, 1, copy.iov_len)) return false;
-            transport_.came_pulled(peer, copy.iov_len, 1);
-            return true;
-        } else {
-            static_cast<void>(base), static_cast<void>(sources), static_cast<void>(count), static_cast<void>(copy);
-            return false;
-        }
+        return pull_measured(static_cast<Peer&>(base), sources, count, &copy, 1, copy.iov_len);
     }
 
     // It is pulled together with what follows it (engine_announcements.h). False: it is to be pulled now, or not at
@@ -116,10 +121,7 @@ protected:
     virtual bool gather(Peer& peer, const PendingPull& pending) = 0;
     // One that was gathered, by a call of its own.
     bool pull_alone(Peer& peer, const PendingPull& pending) {
-        if (!transport_.can_pull(peer)) return false;
-        if (pull(peer, &pending.source, 1, &pending.destination, 1, pending.source.length)) return false;
-        transport_.came_pulled(peer, pending.source.length, 1);
-        return true;
+        return pull_measured(peer, &pending.source, 1, &pending.destination, 1, pending.source.length);
     }
     // False: it has to come otherwise.
     bool fetch_pulled([[maybe_unused]] Peer& peer, [[maybe_unused]] Receive& receive,
@@ -135,17 +137,12 @@ protected:
         }
         return false;
     }
-    bool pull_message([[maybe_unused]] Peer& peer, [[maybe_unused]] Receive& receive,
-                      [[maybe_unused]] const LocalRange* sources, [[maybe_unused]] size_t count) {
-        if constexpr (PullsMemory<T>) {
-            if (transport_.can_pull(peer) &&
-                !pull(peer, sources, count, receive.ranges, receive.range_count, receive.wanted)) {
-                transport_.came_pulled(peer, receive.wanted, 1);
-                receive_placed(&receive, true);
-                return true;
-            }
-            count_stat(peer, Stat::InFrames);
+    bool pull_message(Peer& peer, Receive& receive, const LocalRange* sources, size_t count) {
+        if (pull_measured(peer, sources, count, receive.ranges, receive.range_count, receive.wanted)) {
+            receive_placed(&receive, true);
+            return true;
         }
+        count_stat(peer, Stat::InFrames);
         return false;
     }
 

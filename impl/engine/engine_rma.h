@@ -31,7 +31,7 @@ protected:
     // From EngineResponder.
     using Base::respond;
     // From EnginePull.
-    using Base::came_in_parts, Base::gather, Base::offers, Base::pull, Base::put_sources;
+    using Base::came_in_parts, Base::gather, Base::offers, Base::pull, Base::pull_measured, Base::put_sources;
     // From EngineDirect.
     using Base::plan_access;
     // From EngineStaging.
@@ -339,9 +339,7 @@ private:
                           .id = transmits_.id(&op),
                           .epoch = epoch}))
             return;
-        const bool pulled =
-            transport_.can_pull(peer) && pull(peer, sources, count, op.ranges, op.range_count, op.length) == 0;
-        if (pulled) transport_.came_pulled(peer, op.length, 1);
+        const bool pulled = pull_measured(peer, sources, count, op.ranges, op.range_count, op.length);
         read_pulled(peer, op, epoch, pulled);
     }
 };

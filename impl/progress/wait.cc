@@ -36,12 +36,6 @@ timespec to_timespec(int64_t nanoseconds) {
 
 }  // namespace
 
-int64_t monotonic_nanoseconds() {
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * kSecond + time.tv_nsec;
-}
-
 Deadline::Deadline(int milliseconds) : endless_(milliseconds < 0) {
     if (!endless_) at_ = monotonic_nanoseconds() + static_cast<int64_t>(milliseconds) * (kSecond / 1000);
 }

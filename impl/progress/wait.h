@@ -16,6 +16,7 @@
 
 #include <atomic>
 
+#include "impl/base/clock.h"
 #include "impl/base/lock.h"
 #include "impl/base/object.h"
 #include "impl/progress/progress_list.h"
@@ -25,8 +26,6 @@ namespace selvage::impl {
 
 struct Fabric;
 struct WaitSet;
-
-int64_t monotonic_nanoseconds();
 
 // A point in time after which waiting is over. Negative milliseconds: never.
 class Deadline {

@@ -44,12 +44,6 @@ int watch_socket(int epoll, int socket, uint32_t events, Watched* owner, bool ch
 
 void unwatch_socket(int epoll, int socket) { (void)epoll_ctl(epoll, EPOLL_CTL_DEL, socket, nullptr); }
 
-int64_t now_nanoseconds() {
-    timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
 namespace {
 
 int listen_at_port(SocketAddress* address, int backlog, int* out) {

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "impl/base/clock.h"
 #include "impl/net/address.h"
 
 namespace selvage::impl::net {
@@ -21,7 +22,7 @@ int watch_socket(int epoll, int socket, uint32_t events, Watched* owner, bool ch
 // Before a socket is closed: a child of fork() may keep it open, and its events would go on.
 void unwatch_socket(int epoll, int socket);
 
-int64_t now_nanoseconds();
+inline int64_t now_nanoseconds() { return monotonic_nanoseconds(); }
 inline int64_t now_milliseconds() { return now_nanoseconds() / 1'000'000; }
 
 // A listening socket; the port that the kernel chose is written back. A port that is taken is -FI_EADDRINUSE.
