@@ -69,7 +69,7 @@ TEST(EngineBudget, APeerThatCausesMoreEntriesThanItMayIsDropped) {
     Pair pair;
     char byte = 1;
     ASSERT_EQ(fi_send(pair.a.ep, &byte, 1, nullptr, pair.to_b, nullptr), 0);
-    pair.settle();
+    pair.progress();
     auto& transport = pair.a.transport<false>();
     auto* to = transport.peer_called(pair.b.endpoint.shm_address);
     Header header{.size = 8 + sizeof(Target),
@@ -85,7 +85,7 @@ TEST(EngineBudget, APeerThatCausesMoreEntriesThanItMayIsDropped) {
     }
     EXPECT_LE(unread(pair.b), kWindowEntries);
     EXPECT_TRUE(to->closing);
-    pair.settle();
+    pair.progress();
 }
 
 TEST(EngineBudget, APeerThatDoesNotReadItsAnswersIsDroppedAtItsBudget) {
@@ -94,7 +94,7 @@ TEST(EngineBudget, APeerThatDoesNotReadItsAnswersIsDroppedAtItsBudget) {
     const uint64_t key = pair.b.exposes(memory.data(), memory.size());
     char byte = 1;
     ASSERT_EQ(fi_send(pair.a.ep, &byte, 1, nullptr, pair.to_b, nullptr), 0);
-    pair.settle();
+    pair.progress();
     pair.net.capacity = 1;
     auto& transport = pair.a.transport<false>();
     auto* to = transport.peer_called(pair.b.endpoint.shm_address);
@@ -113,7 +113,7 @@ TEST(EngineBudget, APeerThatDoesNotReadItsAnswersIsDroppedAtItsBudget) {
     }
     EXPECT_LE(requested * memory.size(), kAnswerBytesMost + 10 * memory.size());
     EXPECT_GT(requested * memory.size(), kAskedBytesMost);
-    pair.settle();
+    pair.progress();
 }
 
 TEST(EngineBudget, ReadsBeyondTheBudgetWaitAndAllComplete) {
@@ -180,7 +180,7 @@ TEST(EngineBudget, APeerThatAnnouncesMoreThanItMayIsDropped) {
     Pair pair;
     char byte = 1;
     ASSERT_EQ(fi_send(pair.a.ep, &byte, 1, nullptr, pair.to_b, nullptr), 0);
-    pair.settle();
+    pair.progress();
     auto& transport = pair.a.transport<false>();
     auto* to = transport.peer_called(pair.b.endpoint.shm_address);
     const uint64_t length = 9000;
@@ -197,7 +197,7 @@ TEST(EngineBudget, APeerThatAnnouncesMoreThanItMayIsDropped) {
         progress_only(pair.b);
     }
     EXPECT_EQ(announced, kAnnouncementsMost + 1);
-    pair.settle();
+    pair.progress();
 }
 
 }  // namespace

@@ -24,21 +24,21 @@ struct Buffered : Pair {
         const iovec range{const_cast<unsigned char*>(bytes.data()), bytes.size()};
         const fi_msg message{&range, nullptr, 1, to_b, nullptr, 77};
         ASSERT_EQ(fi_sendmsg(a.ep, &message, flags | FI_COMPLETION), 0);
-        settle();
+        progress();
     }
     void tsend(const Bytes& bytes, uint64_t tag) {
         ASSERT_EQ(fi_tsend(a.ep, bytes.data(), bytes.size(), nullptr, to_b, tag, nullptr), 0);
-        settle();
+        progress();
     }
     // The next entry of the receiver; its context is that of a notice.
     fi_recv_context* next() {
-        settle();
+        progress();
         EXPECT_EQ(b.read(&entry, &source), 1);
         return static_cast<fi_recv_context*>(entry.op_context);
     }
     bool is_silent(Node& node) {
         fi_cq_tagged_entry other;
-        settle();
+        progress();
         return node.read(&other) == 0;
     }
     ssize_t claim(void* notice, Bytes* into, uint64_t flags = FI_CLAIM) {
@@ -100,7 +100,7 @@ TEST(EngineBuffered, AClaimThatIsTooShortIsTruncated) {
     pair.send(pattern(300));
     Bytes got(100);
     ASSERT_EQ(pair.claim(pair.next(), &got), 0);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(pair.b.read(&pair.entry), -FI_EAVAIL);
     EXPECT_EQ(pair.b.read_error().err, FI_ETRUNC);
 }
@@ -140,7 +140,7 @@ TEST(EngineBuffered, ALongMessageIsDiscardedWithoutItsBytes) {
     Buffered pair(buffering());
     pair.send(pattern(50000));
     ASSERT_EQ(pair.claim(pair.next(), nullptr, FI_DISCARD), 0);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(pair.a.read(&pair.entry), 1) << "the sender is done";
     EXPECT_TRUE(pair.is_silent(pair.b));
 }
@@ -213,12 +213,12 @@ TEST(EngineBuffered, FetchedBytesAreLimitedAndGoOnAfterADiscard) {
         ASSERT_EQ(fi_send(pair.a.ep, bytes.data(), bytes.size(), nullptr, pair.to_b, nullptr), 0);
     }
     for (size_t i = 0; i < kFit; ++i) {
-        for (int turn = 0; turn < 10; ++turn) pair.settle();
+        for (int turn = 0; turn < 10; ++turn) pair.progress();
         notices.push_back(pair.next());
     }
     EXPECT_TRUE(pair.is_silent(pair.b)) << "the budget is used up";
     ASSERT_EQ(pair.claim(notices[3], nullptr, FI_DISCARD), 0);
-    for (int turn = 0; turn < 10; ++turn) pair.settle();
+    for (int turn = 0; turn < 10; ++turn) pair.progress();
     pair.next();
     EXPECT_TRUE(pair.shows(bytes, bytes.size()));
     EXPECT_TRUE(pair.is_silent(pair.b));
@@ -268,7 +268,7 @@ TEST(EngineBuffered, ALongTaggedMessageIsNotifiedAndDiscarded) {
         EXPECT_EQ(pair.entry.flags, FI_RECV | FI_TAGGED | FI_MORE);
         EXPECT_TRUE(pair.shows(bytes, 100));
         ASSERT_EQ(pair.tclaim(notice, nullptr, FI_DISCARD), 0);
-        pair.settle();
+        pair.progress();
         EXPECT_EQ(pair.a.read(&pair.entry), 1);
     }
 }
@@ -372,7 +372,7 @@ TEST(EngineBuffered, AMessageThatIsLostWhileItIsFetchedFailsTheTagThatItMet) {
         pair.b.progress();  // it is being fetched, and the one behind it waits
         EXPECT_EQ(pair.b.read(&pair.entry), 0);
         pair.a.close();
-        pair.settle();
+        pair.progress();
         if (tagged) {
             EXPECT_EQ(pair.b.read(&pair.entry), -FI_EAVAIL);
             const fi_cq_err_entry error = pair.b.read_error();
@@ -451,7 +451,7 @@ TEST(EngineBuffered, UnclaimedMessagesHoldTheSenderBack) {
             const ssize_t result = fi_send(pair.a.ep, bytes.data(), bytes.size(), nullptr, pair.to_b, nullptr);
             sent += result == 0;
             idle = result ? idle + 1 : 0;
-            pair.settle();
+            pair.progress();
             while (pair.a.read(&pair.entry) == 1) continue;
             while (pair.b.read(&pair.entry) == 1) notices.push_back(pair.entry.op_context);
         }

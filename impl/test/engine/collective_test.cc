@@ -243,13 +243,13 @@ TEST(EngineCollective, FramesThatMakeNoSenseDropTheirPeer) {
     Pair pair;
     char byte = 1;
     ASSERT_EQ(fi_send(pair.a.ep, &byte, 1, nullptr, pair.to_b, nullptr), 0);
-    pair.settle();
+    pair.progress();
     auto& transport = pair.a.transport<false>();
     auto* to = transport.peer_called(pair.b.endpoint.shm_address);
     transport.forge(*to, frame(FrameOp::Collective, 1, 1, 0));
     pair.b.endpoint.path->progress();
     EXPECT_TRUE(to->closing);
-    pair.settle();
+    pair.progress();
 }
 
 TEST(EngineCollective, MembersAloneEndAGroup) {

@@ -231,7 +231,7 @@ TEST(EngineFaults, AFrameThatMakesNoSenseDropsItsPeerAlone) {
                     auto& transport = pair.b.transport<false>();
                     transport.forge(*transport.peer_called(pair.a.endpoint.shm_address), header, bytes);
                 }
-                pair.settle();
+                pair.progress();
                 drain(pair.a);
                 drain(pair.b);
                 // Others are not touched by it.
@@ -262,7 +262,7 @@ TEST(EngineFaults, ASegmentThatIsLongerThanItsMessageIsRefused) {
         };
         ASSERT_EQ(fi_recv(pair.b.ep, got.data(), got.size(), nullptr, FI_ADDR_UNSPEC, &got), 0);
         ASSERT_EQ(fi_send(pair.a.ep, large.data(), large.size(), nullptr, pair.to_b, nullptr), 0);
-        pair.settle();
+        pair.progress();
         EXPECT_EQ(drain(pair.b).errors, std::vector<int>{FI_ECONNABORTED});
         EXPECT_EQ(got[30000], 0);
     }
@@ -281,16 +281,16 @@ TEST(EngineFaults, AnAnswerByAnotherPeerIsRefused) {
     };
     ASSERT_EQ(fi_send(pair.a.ep, large.data(), large.size(), nullptr, pair.to_b, nullptr), 0);
     ASSERT_EQ(fi_send(c.ep, &byte, 1, nullptr, to_a, nullptr), 0);
-    pair.settle();
+    pair.progress();
     ASSERT_NE(id, 0u);
     auto& transport = c.transport<false>();
     const Header done{.size = 0, .op = static_cast<uint8_t>(FrameOp::Ack), .flags = 0, .aux = 0, .word = {id, 0, 0}};
     transport.forge(*transport.peer_called(pair.a.endpoint.shm_address), done);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(drain(pair.a).good, 0);
     std::vector<char> got(30000);
     ASSERT_EQ(fi_recv(pair.b.ep, got.data(), got.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(drain(pair.a).good, 1);
 }
 
@@ -304,14 +304,14 @@ TEST(EngineFaults, SegmentsOfAWriteStopAtARegionThatIsClosed) {
     for (int i = 0; i < 4; ++i) pair.b.progress(), pair.a.progress();
     ASSERT_EQ(fi_close(&pair.b.regions.back()->fid), 0);
     pair.b.regions.pop_back();
-    pair.settle();
+    pair.progress();
     const Tally tally = drain(pair.a);
     EXPECT_EQ(tally.errors, std::vector<int>{FI_ENOKEY});
     EXPECT_EQ(memory.back(), 0);
     // The way is free for others.
     const uint64_t next = pair.b.exposes(memory.data(), memory.size(), FI_REMOTE_WRITE, 8);
     ASSERT_EQ(fi_write(pair.a.ep, large.data(), large.size(), nullptr, pair.to_b, 0, next, nullptr), 0);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(drain(pair.a).good, 1);
     EXPECT_EQ(memory, large);
 }

@@ -406,7 +406,7 @@ TEST_F(Atomics, PermissionAndInjection) {
     const uint64_t writable = pair.b.exposes(&memory, 8, FI_REMOTE_WRITE, 2);
     fi_cq_tagged_entry entry;
     const auto refused = [&] {
-        pair.settle();
+        pair.progress();
         ASSERT_EQ(pair.a.read(&entry), -FI_EAVAIL);
         EXPECT_EQ(pair.a.read_error().err, FI_EACCES);
     };
@@ -424,7 +424,7 @@ TEST_F(Atomics, PermissionAndInjection) {
     EXPECT_EQ(result, 5u);
     for (int i = 0; i < 3; ++i)
         ASSERT_EQ(fi_inject_atomic(pair.a.ep, &one, 1, pair.to_b, 0, writable, FI_UINT64, FI_SUM), 0);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(memory, 8u);
     EXPECT_EQ(pair.a.read(&entry), 0);
 }

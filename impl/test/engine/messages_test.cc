@@ -156,7 +156,7 @@ TEST(EngineMessages, LongMessagesEndOneAfterAnother) {
         ASSERT_EQ(fi_recv(pair.b.ep, each.data(), each.size(), nullptr, FI_ADDR_UNSPEC, nullptr), 0);
         ASSERT_EQ(fi_send(pair.a.ep, large.data(), large.size(), nullptr, pair.to_b, nullptr), 0);
     }
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(order.size(), got.size());
     for (const Bytes& each : got) EXPECT_EQ(each, large);
 }
@@ -190,7 +190,7 @@ TEST(EngineMessages, ABufferForManyMessagesIsFilledAndGivenBack) {
     const fi_msg recv{&in, nullptr, 1, FI_ADDR_UNSPEC, &buffer, 0};
     const auto bytes = pattern(300);
     ASSERT_EQ(fi_send(pair.a.ep, bytes.data(), 300, nullptr, pair.to_b, nullptr), 0);  // before the buffer is there
-    pair.settle();
+    pair.progress();
     ASSERT_EQ(fi_recvmsg(pair.b.ep, &recv, FI_MULTI_RECV), 0);
     for (int i = 0; i < 2; ++i) ASSERT_EQ(fi_send(pair.a.ep, bytes.data(), 300, nullptr, pair.to_b, nullptr), 0);
     for (size_t i = 0; i < 3; ++i) {
@@ -257,7 +257,7 @@ TEST(EngineMessages, AFencedMessageWaitsForOneThatThePeerHasClaimedUntilItReceiv
         const iovec range{const_cast<void*>(bytes), size};
         const fi_msg_tagged message{&range, nullptr, 1, pair.to_b, 5, 0, nullptr, 0};
         ASSERT_EQ(fi_tsendmsg(pair.a.ep, &message, flags), 0);
-        pair.settle();
+        pair.progress();
     };
     const auto completed = [](Node& node) {
         fi_cq_tagged_entry entry;
@@ -276,7 +276,7 @@ TEST(EngineMessages, AFencedMessageWaitsForOneThatThePeerHasClaimedUntilItReceiv
     const iovec range{got.data(), got.size()};
     const fi_msg_tagged claim{&range, nullptr, 1, FI_ADDR_UNSPEC, 5, 0, &context, 0};
     ASSERT_EQ(fi_trecvmsg(pair.b.ep, &claim, FI_CLAIM), 0);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(completed(pair.a), 2);
     EXPECT_EQ(completed(pair.b), 2);
     EXPECT_EQ(got, large);
@@ -388,13 +388,13 @@ TEST(EngineMessages, DeliveryAndMatchAreWaitedFor) {
     pair.b.progress();
     EXPECT_EQ(pair.a.read(&entry), 1);  // buffered at the target
     ASSERT_EQ(fi_tsendmsg(pair.a.ep, &send, FI_MATCH_COMPLETE), 0);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(pair.a.read(&entry), 0);
     for (int i = 0; i < 2; ++i) ASSERT_EQ(fi_trecv(pair.b.ep, got, 8, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr), 0);
     EXPECT_EQ(await(pair, pair.a, &entry), 1);
     ASSERT_EQ(fi_tsendmsg(pair.a.ep, &send, FI_TRANSMIT_COMPLETE), 0);  // this transport delivers later
     EXPECT_EQ(pair.a.read(&entry), 0);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(pair.a.read(&entry), 1);
 }
 
@@ -409,7 +409,7 @@ TEST(EngineMessages, AFenceWaitsForAllBefore) {
     ASSERT_EQ(fi_send(pair.a.ep, bytes.data(), 9, nullptr, pair.to_b, nullptr), 0);
     char one[16];
     for (int i = 0; i < 2; ++i) ASSERT_EQ(fi_recv(pair.b.ep, one, 16, nullptr, FI_ADDR_UNSPEC, one), 0);
-    pair.settle();
+    pair.progress();
     fi_cq_tagged_entry entry;
     EXPECT_EQ(pair.b.read(&entry), 0);
     EXPECT_EQ(pair.a.read(&entry), 0);
@@ -435,7 +435,7 @@ TEST(EngineMessages, OnlyWhatIsAskedForIsTold) {
     ASSERT_EQ(fi_recvmsg(pair.b.ep, &recv, FI_COMPLETION), 0);
     ASSERT_EQ(fi_send(pair.a.ep, bytes, 8, nullptr, pair.to_b, nullptr), 0);
     ASSERT_EQ(fi_sendmsg(pair.a.ep, &send, FI_COMPLETION), 0);
-    pair.settle();
+    pair.progress();
     fi_cq_tagged_entry entry;
     ASSERT_EQ(pair.a.read(&entry), 1);
     EXPECT_EQ(entry.op_context, bytes);
@@ -448,7 +448,7 @@ TEST(EngineMessages, OnlyWhatIsAskedForIsTold) {
     // An error is told all the same.
     ASSERT_EQ(fi_recv(pair.b.ep, got, 4, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
     ASSERT_EQ(fi_send(pair.a.ep, bytes, 8, nullptr, pair.to_b, nullptr), 0);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(pair.b.read(&entry), -FI_EAVAIL);
     EXPECT_EQ(fi_cntr_readerr(pair.b.counters[kSlotRecv]), 1u);
 }
@@ -560,7 +560,7 @@ TEST(EngineMessages, CancelledReceivesAndSendsAreTold) {
     EXPECT_EQ(error.err, FI_ECANCELED);
     EXPECT_EQ(error.op_context, bytes);
     pair.net.capacity = 10;
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(pair.b.read(&entry), 0);
 }
 
@@ -612,7 +612,7 @@ TEST(EngineMessages, InjectedMessagesCountThoughNoEntryTellsOfThem) {
     ASSERT_EQ(fi_trecv(pair.b.ep, got, 8, nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr), 0);
     for (int i = 0; i < 2; ++i) ASSERT_EQ(fi_inject(pair.a.ep, "abc", 3, pair.to_b), 0);
     ASSERT_EQ(fi_tinject(pair.a.ep, "abc", 3, pair.to_b, 1), 0);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(fi_cntr_read(pair.a.counters[kSlotSend]), 3u);
     fi_cq_tagged_entry entry;
     EXPECT_EQ(pair.a.read(&entry), 0);

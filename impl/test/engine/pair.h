@@ -18,7 +18,7 @@ struct Pair {
     explicit Pair(const Setting& setting = {}) : a("a", setting), b("b", setting), to_b(a.knows(b)), to_a(b.knows(a)) {}
 
     // Lets both sides do all there is to do.
-    void settle() {
+    void progress() {
         for (int i = 0; i < 50; ++i) {
             a.progress();
             b.progress();

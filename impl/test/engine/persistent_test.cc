@@ -92,7 +92,7 @@ struct Persistent : Pair {
     // 0 or the error of the next completion of the initiator.
     int result() {
         fi_cq_tagged_entry entry;
-        settle();
+        progress();
         const ssize_t got = a.read(&entry);
         if (got == 1) return 0;
         return got == -FI_EAVAIL ? a.read_error().err : -1;

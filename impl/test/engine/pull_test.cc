@@ -23,7 +23,7 @@ protected:
     int count(FrameOp op) const { return frames[static_cast<int>(op)]; }
     // The error of the next completion at side a, 0 for a success, -1 when none comes.
     int next() {
-        pair.settle();
+        pair.progress();
         fi_cq_tagged_entry entry;
         const ssize_t result = pair.a.read(&entry);
         if (result < 0) return pair.a.read_error().err;
@@ -177,7 +177,7 @@ TEST_F(EnginePull, AMessageIsOfferedUntilItIsAnswered) {
     const Bytes bytes = pattern(kLong, 2);
     const Bytes other(kLong);
     ASSERT_EQ(fi_send(pair.a.ep, bytes.data(), bytes.size(), nullptr, pair.to_b, nullptr), 0);
-    pair.settle();
+    pair.progress();
     EXPECT_TRUE(offered(pair.a, pair.b, bytes.data(), kLong));
     EXPECT_TRUE(offered(pair.a, pair.b, bytes.data() + 1, kLong - 1));
     EXPECT_FALSE(offered(pair.a, pair.b, bytes.data() + 1, kLong));
@@ -309,7 +309,7 @@ protected:
     // What a receive gets that is posted now.
     const Bytes& received() {
         receive();
-        pair.settle();
+        pair.progress();
         fi_cq_tagged_entry entry;
         EXPECT_EQ(pair.b.read(&entry), 1);
         EXPECT_EQ(entry.len, kSize);

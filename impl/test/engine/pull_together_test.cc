@@ -10,11 +10,6 @@ constexpr size_t kEach = 20'000;
 // Its transport sees what lies behind a frame that it delivers.
 class EnginePullTogether : public testing::Test {
 protected:
-    static Setting pulling() {
-        Setting setting;
-        setting.pulls = true;
-        return setting;
-    }
     EnginePullTogether() {
         pair.net.behind = true;
         pair.net.before_pull = [this] {
@@ -49,7 +44,7 @@ protected:
         return numbers;
     }
 
-    Pair pair{pulling()};
+    Pair pair{Setting{.pulls = true}};
     std::deque<Bytes> sent, received;
     int calls = 0;
     std::function<void()> on_pull;
@@ -130,7 +125,7 @@ TEST_F(EnginePullTogether, IfTheCallFailsEachHasItsOwn) {
 TEST_F(EnginePullTogether, WhatCannotBePulledComesInSegments) {
     pair.net.pull_error = -FI_EPERM;
     exchange(3);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(completed(pair.b), first(3));
     EXPECT_EQ(received, sent);
 }
@@ -250,7 +245,7 @@ TEST_F(EngineAccessTogether, IfTheCallFailsEachWriteHasItsOwn) {
     on_pull = [this] { pair.net.pull_error = calls == 1 ? -FI_EFAULT : 0; };
     expose();
     write_all();
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(data_at_target().size(), kCount);
     EXPECT_EQ(memory, local);
     EXPECT_EQ(calls, 1 + static_cast<int>(kCount));
@@ -260,7 +255,7 @@ TEST_F(EngineAccessTogether, IfTheCallFailsEachWriteHasItsOwn) {
 TEST_F(EngineAccessTogether, ReadsThatAreGrantedBehindOneAnotherTakeOneCall) {
     expose();
     read_all();
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(completed(pair.a), first(kCount));
     EXPECT_EQ(calls, 1);
     EXPECT_EQ(local, memory);
@@ -275,7 +270,7 @@ TEST_F(EngineAccessTogether, ARegionThatIsClosedBeforeTheCallFailsEachReadWithIt
         close_region();
         std::fill(memory.begin(), memory.end(), 0xee);  // it is somebody else's by now
     };
-    pair.settle();
+    pair.progress();
     for (size_t i = 0; i < kCount; ++i) {
         fi_cq_tagged_entry entry;
         ASSERT_LT(pair.a.read(&entry), 0);

@@ -39,7 +39,7 @@ protected:
         return result == 1 ? 0 : -1;
     }
     int next() {
-        pair.settle();
+        pair.progress();
         return entry();
     }
     bool came(uint64_t at, size_t length = kReadBytes) const {

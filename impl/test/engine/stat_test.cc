@@ -44,7 +44,7 @@ TEST(EngineStat, UnexpectedBytesAreCountedWhileTheyAreKept) {
     Pair pair;
     send(pair, 1000);
     send(pair, 24);
-    pair.settle();
+    pair.progress();
     expect_at_b(Stat::KeptMessages, 2);
     expect_at_b(Stat::KeptBytes, 1024);
     receive(pair, 1000);
@@ -62,7 +62,7 @@ TEST(EngineStat, AMessageThatIsExpectedIsNotCounted) {
     for (int i = 0; i < 10; ++i) {
         receive(pair, 1000);
         send(pair, 1000);
-        pair.settle();
+        pair.progress();
     }
     for (const Stat stat : {Stat::Unexpected, Stat::KeptBytesMost}) expect_at_b(stat, 0);
 }
@@ -70,11 +70,11 @@ TEST(EngineStat, AMessageThatIsExpectedIsNotCounted) {
 TEST(EngineStat, AnnouncementsAreCountedWhileTheyAreKept) {
     Pair pair;
     send(pair, 50'000);
-    pair.settle();
+    pair.progress();
     expect_at_b(Stat::Announcements, 1);
     expect_at_b(Stat::KeptBytes, 0);
     receive(pair, 50'000);
-    pair.settle();
+    pair.progress();
     expect_at_b(Stat::Announcements, 0);
     expect_at_b(Stat::Unexpected, 1);
 }
@@ -82,7 +82,7 @@ TEST(EngineStat, AnnouncementsAreCountedWhileTheyAreKept) {
 TEST(EngineStat, WhatIsDiscardedIsGivenBack) {
     Pair pair;
     send(pair, 700);
-    pair.settle();
+    pair.progress();
     expect_at_b(Stat::KeptBytes, 700);
     fi_context context{};
     const fi_msg_tagged message{nullptr, nullptr, 0, FI_ADDR_UNSPEC, 1, 0, &context, 0};
@@ -97,7 +97,7 @@ TEST(EngineStat, AShortMessageThatIsAnnouncedForWantOfWindowIsCountedAtItsSender
     char byte = 0;
     for (int i = 0; i < kWindowFirst + 5; ++i) {
         ASSERT_EQ(fi_tsend(pair.a.ep, &byte, 1, nullptr, pair.to_b, 1, nullptr), 0);
-        if (i % 100 == 0) pair.settle();
+        if (i % 100 == 0) pair.progress();
         fi_cq_tagged_entry entry;
         while (pair.a.read(&entry) == 1) continue;
     }
@@ -109,7 +109,7 @@ TEST(EngineStat, AShortMessageThatIsAnnouncedForWantOfWindowIsCountedAtItsSender
 TEST(EngineStat, APeerThatSendsMoreThanItMayIsCountedAsOverBudget) {
     Pair pair;
     send(pair, 1);
-    pair.settle();
+    pair.progress();
     auto& to = peer_b(pair);
     const Header message{.size = 0, .op = static_cast<uint8_t>(FrameOp::Tagged), .flags = 0, .aux = 0, .word = {}};
     for (int i = 0; i < 2 * kWindowFirst && !to.closing; ++i) {
@@ -117,7 +117,7 @@ TEST(EngineStat, APeerThatSendsMoreThanItMayIsCountedAsOverBudget) {
         pair.b.endpoint.path->progress();
     }
     ASSERT_TRUE(to.closing);
-    pair.settle();
+    pair.progress();
     expect_at_b(Stat::OverBudget, 1);
     expect_at_b(Stat::BadFrames, 0);
     expect_at_b(Stat::NoMemory, 0);
@@ -136,7 +136,7 @@ TEST(EngineStat, ADropIsCountedOnceThoughMoreFailsBeforeThePeerIsDown) {
     const uint64_t key = pair.b.exposes(&memory, 1);
     send(pair, 50'000);
     send(pair, 50'000);
-    pair.settle();
+    pair.progress();
     expect_at_b(Stat::Announcements, 2);
     pair.net.capacity = 1;
     const Target target{.address = 0, .length = 0, .key = key};
@@ -154,7 +154,7 @@ TEST(EngineStat, ADropIsCountedOnceThoughMoreFailsBeforeThePeerIsDown) {
     receive(pair, 50'000);
     receive(pair, 50'000);
     expect_at_b(Stat::OverBudget, 1);
-    pair.settle();
+    pair.progress();
     expect_at_b(Stat::OverBudget, 1);
     expect_at_b(Stat::Answers, 0);
 }
@@ -162,9 +162,9 @@ TEST(EngineStat, ADropIsCountedOnceThoughMoreFailsBeforeThePeerIsDown) {
 TEST(EngineStat, APeerThatBreaksTheProtocolIsCountedAndSaysWhy) {
     Pair pair;
     send(pair, 1);
-    pair.settle();
+    pair.progress();
     pair.a.transport<false>().forge(peer_b(pair), {.size = 0, .op = 200, .flags = 0, .aux = 0, .word = {}});
-    pair.settle();
+    pair.progress();
     expect_at_b(Stat::BadFrames, 1);
     expect_at_b(Stat::OverBudget, 0);
     EXPECT_EQ(peer_stat(kB, kA).last_error, FI_ECONNABORTED);
@@ -174,12 +174,12 @@ TEST(EngineStat, APeerThatComesAgainIsCountedUnderItsRecord) {
     Pair pair;
     for (uint64_t round = 0; round < 3; ++round) {
         send(pair, 10);
-        pair.settle();
+        pair.progress();
         expect_at_b(Stat::Lost, round);
         expect_at_b(Stat::Reconnects, round);
         EXPECT_EQ(peer_stat(kB, kA).life, PeerLife::Active);
         pair.a.transport<false>().cut(peer_b(pair));
-        pair.settle();
+        pair.progress();
         EXPECT_EQ(peer_stat(kB, kA).life, PeerLife::Down);
         EXPECT_EQ(peer_stat(kB, kA).last_error, FI_ECONNRESET);
     }
@@ -192,10 +192,10 @@ TEST(EngineStat, APeerThatIsLostIsCountedThoughNothingElseHappened) {
     Pair pair;
     receive(pair, 10);
     send(pair, 10);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(peer_stat(kB, kA).type, StatType::Free);
     pair.a.transport<false>().cut(peer_b(pair));
-    pair.settle();
+    pair.progress();
     expect_at_b(Stat::Lost, 1);
     EXPECT_EQ(peer_stat(kA, kB).at(Stat::Lost), 1U);
     send(pair, 10);
@@ -228,20 +228,20 @@ TEST(EngineStat, ATransferThatCannotBePulledIsCountedWhereItShouldHaveBeen) {
     Pair pair(setting);
     send(pair, 50'000);
     receive(pair, 50'000);
-    pair.settle();
+    pair.progress();
     expect_at_b(Stat::InFrames, 0);
     pair.net.pull_error = -FI_EPERM;
     receive(pair, 50'000);
     send(pair, 50'000);
-    pair.settle();
+    pair.progress();
     expect_at_b(Stat::InFrames, 1);
     Bytes memory(50'000);
     const uint64_t key = pair.b.exposes(memory.data(), memory.size());
     ASSERT_EQ(fi_read(pair.a.ep, memory.data(), memory.size(), nullptr, pair.to_b, 0, key, nullptr), 0);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(endpoint_stat(kA).at(Stat::InFrames), 1U) << "who reads pulls";
     ASSERT_EQ(fi_write(pair.a.ep, memory.data(), memory.size(), nullptr, pair.to_b, 0, key, nullptr), 0);
-    pair.settle();
+    pair.progress();
     expect_at_b(Stat::InFrames, 2);
     EXPECT_EQ(endpoint_stat(kA).at(Stat::InFrames), 2U) << "who writes sends again";
 }
@@ -251,7 +251,7 @@ TEST(EngineStat, AnswersThatWaitAreCountedWhileTheyWait) {
     Bytes memory = pattern(400), local(400);
     const uint64_t key = pair.b.exposes(memory.data(), memory.size());
     send(pair, 1);
-    pair.settle();
+    pair.progress();
     pair.net.capacity = 1;
     for (int i = 0; i < 5; ++i) {
         ASSERT_EQ(fi_read(pair.a.ep, local.data(), 400, nullptr, pair.to_b, 0, key, nullptr), 0);
@@ -260,7 +260,7 @@ TEST(EngineStat, AnswersThatWaitAreCountedWhileTheyWait) {
     EXPECT_GT(of_b(Stat::Answers), 0U);
     EXPECT_EQ(of_b(Stat::AnswerBytes), 400 * of_b(Stat::Answers));
     EXPECT_EQ(of_peer_a(Stat::AnswerBytes), of_b(Stat::AnswerBytes));
-    for (int i = 0; i < 10; ++i) pair.settle();
+    for (int i = 0; i < 10; ++i) pair.progress();
     expect_at_b(Stat::Answers, 0);
     expect_at_b(Stat::AnswerBytes, 0);
 }
@@ -270,7 +270,7 @@ TEST(EngineStat, AnswersToAPeerThatIsLostWaitNoMore) {
     Bytes memory = pattern(400), local(400);
     const uint64_t key = pair.b.exposes(memory.data(), memory.size());
     send(pair, 1);
-    pair.settle();
+    pair.progress();
     pair.net.capacity = 1;
     for (int i = 0; i < 5; ++i) {
         ASSERT_EQ(fi_read(pair.a.ep, local.data(), 400, nullptr, pair.to_b, 0, key, nullptr), 0);
@@ -278,7 +278,7 @@ TEST(EngineStat, AnswersToAPeerThatIsLostWaitNoMore) {
     }
     ASSERT_GT(of_b(Stat::Answers), 0U);
     pair.a.transport<false>().cut(peer_b(pair));
-    pair.settle();
+    pair.progress();
     expect_at_b(Stat::Answers, 0);
     expect_at_b(Stat::AnswerBytes, 0);
 }
@@ -313,7 +313,7 @@ TEST(EngineStat, ClosingAnEndpointLogsItsTotalsAndThePeersWithAnythingUnusual) {
     receive(pair, large.size(), 6);
     ASSERT_EQ(fi_tsend(quiet.ep, large.data(), large.size(), nullptr, to_b, 6, nullptr), 0);
     send(pair, 300);
-    for (int i = 0; i < 50; ++i) pair.settle(), quiet.progress();
+    for (int i = 0; i < 50; ++i) pair.progress(), quiet.progress();
     EXPECT_EQ(peer_stat(kB, "fi_shm://quiet").type, StatType::Peer);
     const std::string text = logged([&] { pair.b.close(); });
     EXPECT_EQ(lines_with(text, "\n"), 2U) << text;
@@ -327,9 +327,9 @@ TEST(EngineStat, ALostPeerIsInTheLogAtClosing) {
     Pair pair;
     receive(pair, 10);
     send(pair, 10);
-    pair.settle();
+    pair.progress();
     pair.a.transport<false>().cut(peer_b(pair));
-    pair.settle();
+    pair.progress();
     const std::string text = logged([&] { pair.b.close(); });
     EXPECT_EQ(lines_with(text, "peer fi_shm://a of endpoint"), 1U) << text;
     EXPECT_EQ(lines_with(text, ": lost=1\n"), 1U) << text;

@@ -39,7 +39,7 @@ protected:
 TEST_F(EngineTaken, OneIsCompleteBeforeItsTargetMakesProgress) {
     write(FI_INJECT_COMPLETE, key);
     EXPECT_TRUE(is_told_at_once());
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(memory, bytes);
     fi_cq_tagged_entry entry;
     EXPECT_EQ(pair.a.read(&entry), 0) << "once";
@@ -48,7 +48,7 @@ TEST_F(EngineTaken, OneIsCompleteBeforeItsTargetMakesProgress) {
 TEST_F(EngineTaken, ARefusalComesAfterItWithTheContextOfTheEndpoint) {
     write(FI_INJECT_COMPLETE, key + 1);
     EXPECT_TRUE(is_told_at_once());
-    pair.settle();
+    pair.progress();
     fi_cq_tagged_entry entry;
     ASSERT_EQ(pair.a.read(&entry), -FI_EAVAIL);
     const fi_cq_err_entry error = pair.a.read_error();
@@ -62,7 +62,7 @@ TEST_F(EngineTaken, AStrongerLevelOrNoneWaitsForTheTarget) {
                                  uint64_t{FI_INJECT_COMPLETE | FI_FENCE}}) {
         write(level, key);
         EXPECT_FALSE(is_told_at_once()) << level;
-        pair.settle();
+        pair.progress();
         EXPECT_TRUE(is_told_at_once()) << level;
     }
 }
@@ -79,7 +79,7 @@ protected:
 
 TEST_F(EngineTakenCounted, WhereACounterCountsWritesARefusedOneIsNoSuccess) {
     write(FI_INJECT_COMPLETE, key + 1);
-    pair.settle();
+    pair.progress();
     EXPECT_EQ(fi_cntr_read(pair.a.counters[kSlotWrite]), 0u);
     EXPECT_EQ(fi_cntr_readerr(pair.a.counters[kSlotWrite]), 1u);
 }

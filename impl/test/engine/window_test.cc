@@ -27,7 +27,7 @@ struct Flood : Pair {
             }
             if (!result) ++sent;
             if (result || sent % kLookEvery == 0) {
-                settle();
+                progress();
                 reap();
             }
             if (result && fi_tsend(a.ep, &value, sizeof value, nullptr, to_b, sent, nullptr)) return;
@@ -76,7 +76,7 @@ TEST(EngineWindow, WhatIsSentTooFarAheadWaitsAtTheSenderAndArrivesInOrder) {
     EXPECT_EQ(flood.sent, kWindowFirst + kTransmits);
     EXPECT_EQ(flood.completed, static_cast<size_t>(kWindowFirst));
     flood.take(0, flood.sent);
-    flood.settle();
+    flood.progress();
     flood.reap();
     EXPECT_EQ(flood.completed, flood.sent);
     // The receives have given the window back, but for less than a quarter.
@@ -114,7 +114,7 @@ TEST(EngineWindow, AllPeersOfAnEndpointShareWhatTheirWindowsGrowBy) {
     EXPECT_EQ(flood.window_of(*others.back()), kWindowFirst) << "nothing was left for it";
     // What one had is there for another once it is gone.
     others.front()->close();
-    flood.settle();
+    flood.progress();
     flood.exchange(*others.back(), kWindowUsual);
     EXPECT_EQ(flood.window_of(*others.back()), window_most());
 }
@@ -162,7 +162,7 @@ TEST(EngineWindow, LongMessagesUseMoreOfIt) {
     size_t at_once = 0;
     fi_cq_tagged_entry entry;
     for (int i = 0; i < 2000 && !fi_tsend(pair.a.ep, bytes.data(), bytes.size(), nullptr, pair.to_b, 1, nullptr); ++i) {
-        pair.settle();
+        pair.progress();
         if (pair.a.read(&entry) == 1) ++at_once;
     }
     EXPECT_EQ(at_once, static_cast<size_t>(kWindowFirst / units_of(bytes.size())));
@@ -175,7 +175,7 @@ TEST(EngineWindow, AnswersPassAPeerThatIsFarAhead) {
     std::vector<char> large(100'000, 'x'), got(large.size());
     ASSERT_EQ(fi_tsend(flood.b.ep, large.data(), large.size(), nullptr, flood.to_a, 1, nullptr), 0);
     ASSERT_EQ(fi_trecv(flood.a.ep, got.data(), got.size(), nullptr, FI_ADDR_UNSPEC, 1, 0, nullptr), 0);
-    flood.settle();
+    flood.progress();
     fi_cq_tagged_entry entry;
     EXPECT_EQ(flood.b.read(&entry), 1);
     EXPECT_EQ(got, large);
@@ -187,7 +187,7 @@ TEST(EngineWindow, AMessageThatIsWantedIsNotBehindOthersThatAreNot) {
     uint64_t got = 0;
     const uint64_t last = flood.sent - 1;
     ASSERT_EQ(fi_trecv(flood.b.ep, &got, sizeof got, nullptr, FI_ADDR_UNSPEC, last, 0, &got), 0);
-    flood.settle();
+    flood.progress();
     fi_cq_tagged_entry entry;
     ASSERT_EQ(flood.b.read(&entry), 1);
     EXPECT_EQ(entry.tag, last);
@@ -202,7 +202,7 @@ TEST(EngineWindow, OthersAreNotHeldUp) {
     constexpr uint64_t kOther = uint64_t{1} << 60;
     ASSERT_EQ(fi_trecv(flood.b.ep, &got, 1, nullptr, FI_ADDR_UNSPEC, kOther, 0, &got), 0);
     ASSERT_EQ(fi_tsend(c.ep, &byte, 1, nullptr, to_b, kOther, nullptr), 0);
-    flood.settle();
+    flood.progress();
     fi_cq_tagged_entry entry;
     EXPECT_EQ(flood.b.read(&entry), 1);
     EXPECT_EQ(got, 1);
@@ -218,7 +218,7 @@ TEST(EngineWindow, WhatIsThrownAwayUnreadIsGivenBack) {
         fi_cq_tagged_entry entry;
         ASSERT_EQ(flood.b.read(&entry), 1);
     }
-    flood.settle();
+    flood.progress();
     flood.reap();
     const size_t before = flood.sent;
     flood.pour();
@@ -262,12 +262,10 @@ TEST(EngineWindow, WhatWasCancelledIsGivenBack) {
 
 // It has its units while it waits, and the peer gives them, too.
 TEST(EngineWindow, UnitsThatAPeerGaveTwiceCountOnce) {
-    Setting setting;
-    setting.transmit_size = 4;
-    Pair pair(setting);
+    Pair pair;
     char byte = 1;
     ASSERT_EQ(fi_tsend(pair.a.ep, &byte, 1, nullptr, pair.to_b, 1, nullptr), 0);
-    pair.settle();
+    pair.progress();
     auto& transport = pair.b.transport<false>();
     auto& back = *transport.peer_called(pair.a.endpoint.shm_address);
     auto& peer = *pair.a.transport<false>().peer_called(pair.b.endpoint.shm_address);
@@ -292,7 +290,7 @@ TEST(EngineWindow, UnitsThatAPeerGaveTwiceCountOnce) {
     gives(1);
     EXPECT_TRUE(peer.closing);
     pair.net.capacity = 1000;
-    pair.settle();
+    pair.progress();
 }
 
 // A peer that sends on all the same, and one that gives away what nobody owes.
@@ -301,7 +299,7 @@ TEST(EngineWindow, WhoSendsMoreThanHeMayIsDropped) {
         Pair pair;
         char byte = 1;
         ASSERT_EQ(fi_tsend(pair.a.ep, &byte, 1, nullptr, pair.to_b, 1, nullptr), 0);
-        pair.settle();
+        pair.progress();
         auto& transport = pair.a.transport<false>();
         auto& peer = *transport.peer_called(pair.b.endpoint.shm_address);
         const Header message{.size = 0, .op = static_cast<uint8_t>(FrameOp::Tagged), .flags = 0, .aux = 0, .word = {}};
@@ -314,7 +312,7 @@ TEST(EngineWindow, WhoSendsMoreThanHeMayIsDropped) {
             pair.b.progress();
         }
         EXPECT_EQ(forged, credits ? 1 : kWindowFirst) << "the first message was honest";
-        pair.settle();
+        pair.progress();
     }
 }
 

@@ -208,7 +208,7 @@ struct ClosesRegion : Scenario {
         }
     }
     std::string verdict() override {
-        pair.settle();
+        pair.progress();
         if (closed) return "the region was not closed";
         return memory == at_close ? "" : "memory changed after fi_close";
     }
