@@ -29,7 +29,8 @@ protected:
     using Base::access_failed, Base::begin_write, Base::begin_write_segment, Base::event, Base::on_read, Base::on_write,
         Base::on_write_segment, Base::write_done, Base::write_segment_placed;
     // From EngineRma.
-    using Base::expected_read, Base::on_read_reply, Base::read_placed, Base::resend_write;
+    using Base::expected_read, Base::on_read_reply, Base::on_write_grant, Base::read_placed, Base::resend_write,
+        Base::write_answered;
     // From EngineAnnouncements.
     using Base::on_announcement;
     // From EngineAtomics.
@@ -215,6 +216,8 @@ private:
                 return on_collective(peer, header, payload);
             case FrameOp::CollectiveAbort:
                 return on_abort(peer, header);
+            case FrameOp::WriteGrant:
+                return on_write_grant(peer, header, payload);
         }
         drop(peer, kBrokenProtocol);
     }
@@ -287,6 +290,9 @@ private:
         } else if (error) {
             fail(*op, static_cast<int>(error));
         } else {
+            if constexpr (PullsMemory<T>) {
+                if (op->length >= T::kPullMin && op->kind == Transmit::Kind::Write) write_answered(peer, *op);
+            }
             acknowledged(*op);
         }
         resume(*state);

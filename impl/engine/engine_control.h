@@ -300,7 +300,7 @@ private:
             if (region.access & FI_REMOTE_READ) transport_.copy_sources(region.ranges, region.range_count);
         }
         if constexpr (PullsMemory<T>) {
-            if (region.access & FI_REMOTE_READ) transport_.revoke_grants();
+            if (region.access & (FI_REMOTE_READ | FI_REMOTE_WRITE)) transport_.revoke_grants();
         }
     }
 

@@ -1,6 +1,6 @@
 // Engine: reads and writes of registered memory, where they begin. A write that fits into a frame goes in one; a longer
-// one is pulled by the target, or announced and followed by its segments. A read asks its target, or is made at once
-// under a grant that stands (read_grants.h).
+// one is pulled by the target, or announced and followed by its segments. A read asks its target. Either may be made at
+// once under a grant that stands (standing_grants.h).
 #pragma once
 
 #include "impl/endpoint/ep.h"
@@ -75,6 +75,7 @@ public:
         }
         op->expects_answer = !(request.write && length <= whole_max(*peer) && may_be_quiet(flags));
         if (request.write) {
+            if (write_granted(*peer, request, *op)) return 0;
             prepare_write(*peer, request, *op);
         } else {
             if (read_at_once(*peer, request, *op)) return 0;
@@ -183,6 +184,29 @@ protected:
         }
     }
 
+    // The Ack of a write that asked for a grant, with one.
+    [[gnu::noinline]] void on_write_grant(Peer& peer, const Header& header, const std::byte* payload) {
+        if constexpr (PullsMemory<T>) {
+            Transmit* op = answered(peer, header.word[0]);
+            PayloadReader reader(payload, header.size);
+            const bool valid = op && op->kind == Transmit::Kind::Write && op->stage == Transmit::Stage::Awaiting &&
+                               (op->header.flags & kFrameStanding) && take_grant(*op, header, reader) && !reader.left();
+            if (!valid) return drop(peer, kBrokenProtocol);
+            PeerState& state = *op->peer;
+            write_answered(peer, *op);
+            acknowledged(*op);
+            resume(state);
+        } else {
+            static_cast<void>(header), static_cast<void>(payload);
+            drop(peer, kBrokenProtocol);
+        }
+    }
+    // By the target: all that was sent before it is done there.
+    void write_answered(Peer& peer, const Transmit& op) {
+        op.peer->grants.answered(op.mark);
+        transport_.came_written(peer, op.length, false);
+    }
+
     // The target could not pull a write. It is sent in segments, unless that would put it behind what was posted after
     // it and has been sent, where the endpoint's order does not allow that.
     void resend_write(Peer& peer, Transmit& op) {
@@ -237,7 +261,8 @@ private:
         header = {
             .size = static_cast<uint32_t>(op.length),
             .op = static_cast<uint8_t>(FrameOp::Write),
-            .flags = static_cast<uint8_t>((request.has_data ? kFrameHasData : 0) | commit_flag(request.flags)),
+            .flags = static_cast<uint8_t>((request.has_data ? kFrameHasData : 0) | commit_flag(request.flags) |
+                                          (asks_to_write(peer, request, op) ? kFrameStanding : 0)),
             .aux = 0,
             .word = {op.expects_answer ? transmits_.id(&op) : 0, request.targets[0].addr, request.targets[0].key}};
         const bool whole = op.length <= whole_max(peer);
@@ -260,31 +285,70 @@ private:
         header.size += op.prefix_size;
     }
 
-    // Nothing that was sent before it can be overtaken: it was all answered, and what is sent in the call that follows
-    // comes later. False: it is to be sent.
+    static Target only_target(const AccessRequest& request, const Transmit& op) {
+        return {.address = request.targets[0].addr, .length = op.length, .key = request.targets[0].key};
+    }
+    // In the peer's process. REQUIRES: the grant covers the target.
+    static uint64_t place_of(const StandingGrants::Grant& grant, const Target& target) {
+        return grant.region.at + (target.address - grant.region.address);
+    }
+
+    // For an access that may be made now. Nothing that was sent before it is overtaken: it was all answered, and what
+    // is sent in the call that follows comes later. Nullptr: the access is to be sent.
+    StandingGrants::Grant* usable_grant(Peer& peer, const AccessRequest& request, Transmit& op, uint64_t access) {
+        if constexpr (PullsMemory<T>) {
+            PeerState& state = *op.peer;
+            if (request.target_count != 1 || !state.sending.operations.empty()) return nullptr;
+            if (!state.grants.all_done(transport_.frames_sent(peer))) return nullptr;
+            if constexpr (kStages) {
+                if (op.staging) return nullptr;
+            }
+            return state.grants.find(only_target(request, op), access);
+        } else {
+            static_cast<void>(peer), static_cast<void>(request), static_cast<void>(op), static_cast<void>(access);
+            return nullptr;
+        }
+    }
+    void made_at_once(Transmit& op) {
+        op.peer->sending.operations.append(&op);
+        acknowledged(op);
+    }
+
     bool read_at_once([[maybe_unused]] Peer& peer, [[maybe_unused]] const AccessRequest& request,
                       [[maybe_unused]] Transmit& op) {
         if constexpr (PullsMemory<T>) {
-            PeerState& state = *op.peer;
-            if (request.target_count != 1 || !transport_.reads_at_once(peer, op.length)) return false;
-            if (!state.sending.operations.empty() || !state.grants.all_done(transport_.frames_sent(peer))) return false;
-            if constexpr (kStages) {
-                if (op.staging) return false;
-            }
-            const Target target{.address = request.targets[0].addr, .length = op.length, .key = request.targets[0].key};
-            ReadGrants::Grant* grant = state.grants.find(target);
+            if (!transport_.reads_at_once(peer, op.length)) return false;
+            StandingGrants::Grant* grant = usable_grant(peer, request, op, FI_REMOTE_READ);
             if (!grant) return false;
-            const LocalRange source{.address = grant->region.at + (target.address - grant->region.address),
-                                    .length = op.length};
+            const LocalRange source{.address = place_of(*grant, only_target(request, op)), .length = op.length};
             const bool stands = transport_.still_granted(peer, grant->epoch);
             if (!stands || pull(peer, &source, 1, op.ranges, op.range_count, op.length) ||
                 !transport_.still_granted(peer, grant->epoch)) {
-                ReadGrants::forget(*grant);
+                StandingGrants::forget(*grant);
                 return false;
             }
             transport_.came_read(peer, op.length, true);
-            state.sending.operations.append(&op);
-            acknowledged(op);
+            made_at_once(op);
+            return true;
+        }
+        return false;
+    }
+
+    // The target's application learns of nothing but the bytes.
+    bool write_granted([[maybe_unused]] Peer& peer, [[maybe_unused]] const AccessRequest& request,
+                       [[maybe_unused]] Transmit& op) {
+        if constexpr (PullsMemory<T>) {
+            if (!transport_.writes_at_once(peer, op.length)) return false;
+            if (request.has_data || commit_flag(request.flags)) return false;
+            StandingGrants::Grant* grant = usable_grant(peer, request, op, FI_REMOTE_WRITE);
+            if (!grant) return false;
+            const uint64_t place = place_of(*grant, only_target(request, op));
+            if (!transport_.write_granted(peer, grant->epoch, op.ranges, op.range_count, place)) {
+                StandingGrants::forget(*grant);
+                return false;
+            }
+            transport_.came_written(peer, op.length, true);
+            made_at_once(op);
             return true;
         }
         return false;
@@ -293,11 +357,14 @@ private:
     // What a ReadGrant has behind its ranges. False: it makes no sense.
     bool keep_grant(const Transmit& op, const Header& header, PayloadReader& reader) {
         if (!(header.flags & kFrameStanding)) return true;
+        return (op.header.flags & kFrameStanding) && take_grant(op, header, reader);
+    }
+    // REQUIRES: it asked for a grant.
+    bool take_grant(const Transmit& op, const Header& header, PayloadReader& reader) {
         StandingGrant region;
-        PayloadReader asked(op.prefix, op.prefix_size);
-        Target target;
-        if (!(op.header.flags & kFrameStanding) || !reader.take(&region) || !asked.take(&target)) return false;
-        if (!region.covers(target)) return false;
+        Target target{.address = op.header.word[1], .length = op.length, .key = op.header.word[2]};
+        if (op.header.aux) PayloadReader(op.prefix, op.prefix_size).take(&target);
+        if (!reader.take(&region) || !region.covers(target)) return false;
         op.peer->grants.add(header.word[1], target.key, region);
         return true;
     }
@@ -307,13 +374,23 @@ private:
                         [[maybe_unused]] const Transmit& op) {
         if constexpr (PullsMemory<T>) {
             if (request.target_count != 1 || !transport_.keeps_grants(peer, op.length)) return false;
-            const fi_rma_iov& target = request.targets[0];
-            ReadGrants& grants = op.peer->grants;
-            const ReadGrants::Grant* grant =
-                grants.find({.address = target.addr, .length = op.length, .key = target.key});
-            return !(grant && transport_.still_granted(peer, grant->epoch)) && grants.asks();
+            return lacks_grant(peer, only_target(request, op), *op.peer, FI_REMOTE_READ);
         }
         return false;
+    }
+    bool asks_to_write([[maybe_unused]] Peer& peer, [[maybe_unused]] const AccessRequest& request,
+                       [[maybe_unused]] const Transmit& op) {
+        if constexpr (PullsMemory<T>) {
+            if (op.length < T::kPullMin || !op.expects_answer) return false;
+            if (request.target_count != 1 || request.has_data || !transport_.may_keep_grants(peer, op.length))
+                return false;
+            return lacks_grant(peer, only_target(request, op), *op.peer, FI_REMOTE_WRITE);
+        }
+        return false;
+    }
+    bool lacks_grant(Peer& peer, const Target& target, PeerState& state, uint64_t access) {
+        const StandingGrants::Grant* grant = state.grants.find(target, access);
+        return !(grant && transport_.still_granted(peer, grant->epoch)) && state.grants.asks();
     }
 
     void prepare_read(Peer& peer, const AccessRequest& request, Transmit& op) {

@@ -33,9 +33,11 @@ protected:
     // From EngineStaging.
     using Base::kStages;
 
+    static constexpr uint8_t kUnusualWrite = kFrameHasData | kFrameCommit | kFrameStanding;
+
     // The usual one has one target, in one piece of memory.
     [[gnu::noinline]] void on_write(Peer& peer, const Header& header, const std::byte* payload) {
-        if (!header.aux && !(header.flags & (kFrameHasData | kFrameCommit)) && !options_.rma_events &&
+        if (!header.aux && !(header.flags & kUnusualWrite) && !options_.rma_events &&
             (options_.access_caps & FI_REMOTE_WRITE)) [[likely]] {
             const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
             if (std::byte* at = resolve_piece(*endpoint_->domain, options_.domain_locked, target, FI_REMOTE_WRITE))
@@ -88,7 +90,7 @@ protected:
         static_cast<void>(epoch);
         if constexpr (PullsMemory<T>) {
             if (!(header.flags & kFrameInParts) && memory.count <= kRangesMax && !on_hmem(memory)) {
-                const bool stands = may_stand(header, memory);
+                const bool stands = (header.flags & kFrameStanding) && header.aux == 1 && may_stand(memory);
                 if (offers(peer, total) || stands) return grant_read(peer, answer, memory, epoch, stands);
             }
         }
@@ -102,10 +104,16 @@ protected:
         if (!state.blocked) drain(state);
     }
 
-    // The region is one piece, and nobody counts here how often it is read.
-    bool may_stand(const Header& header, const Resolved& memory) const {
-        return (header.flags & kFrameStanding) && header.aux == 1 && memory.region_count == 1 &&
-               memory.regions[0]->range_count == 1 && !options_.rma_events;
+    // The region is one piece, and nobody counts here how often it is accessed.
+    bool may_stand(const Resolved& memory) const {
+        return memory.region_count == 1 && memory.regions[0]->range_count == 1 && !options_.rma_events;
+    }
+    StandingGrant standing(const MemoryRegion& region) const {
+        constexpr uint64_t kAccesses = FI_REMOTE_READ | FI_REMOTE_WRITE;
+        return {.address = region.base,
+                .length = region.length,
+                .at = local_range(region.ranges[0]).address,
+                .access = region.access & options_.access_caps & kAccesses};
     }
 
     void grant_read(Peer& peer, Header& answer, const Resolved& memory, uint64_t epoch, bool stands) {
@@ -114,9 +122,8 @@ protected:
         for (size_t i = 0; i < memory.count; ++i) writer.put(local_range(memory.pieces[i]));
         LocalRange granted = local_range(memory.pieces[0]);
         if (stands) {
-            const MemoryRegion& region = *memory.regions[0];
-            granted = local_range(region.ranges[0]);
-            writer.put(StandingGrant{.address = region.base, .length = region.length, .at = granted.address});
+            granted = local_range(memory.regions[0]->ranges[0]);
+            put_standing(peer, memory, writer);
             answer.flags = kFrameStanding;
         }
         answer.op = static_cast<uint8_t>(FrameOp::ReadGrant);
@@ -127,9 +134,36 @@ protected:
         respond(peer, answer, payload);
     }
 
+    void put_standing(Peer& peer, const Resolved& memory, PayloadWriter& writer) {
+        const StandingGrant grant = standing(*memory.regions[0]);
+        if (grant.access & FI_REMOTE_WRITE) transport_.grants_writes(peer);
+        writer.put(grant);
+    }
+
+    // A write that asks for it is answered with a grant of its region. False: it is to be answered without.
+    bool grant_write([[maybe_unused]] Peer& peer, [[maybe_unused]] uint64_t reply_id,
+                     [[maybe_unused]] const Target& target) {
+        if constexpr (PullsMemory<T>) {
+            const uint64_t epoch = transport_.grant_epoch();  // before the key is looked up
+            Resolved memory;
+            if (resolve(&target, 1, FI_REMOTE_WRITE, &memory) || on_hmem(memory) || !may_stand(memory)) return false;
+            std::byte payload[sizeof(StandingGrant)];
+            PayloadWriter writer(payload);
+            put_standing(peer, memory, writer);
+            const Header answer{.size = static_cast<uint32_t>(writer.size()),
+                                .op = static_cast<uint8_t>(FrameOp::WriteGrant),
+                                .flags = 0,
+                                .aux = 0,
+                                .word = {reply_id, epoch, 0}};
+            respond(peer, answer, payload);
+            return true;
+        }
+        return false;
+    }
+
     bool begin_write(Peer& peer, PeerState& state, const Header& header, Placement* placement) {
         static_cast<void>(peer);
-        if (header.aux || (header.flags & (kFrameHasData | kFrameCommit))) return false;
+        if (header.aux || (header.flags & kUnusualWrite)) return false;
         const Target target{.address = header.word[1], .length = header.size, .key = header.word[2]};
         Resolved memory;
         if (resolve(&target, 1, FI_REMOTE_WRITE, &memory) || memory.count > Placement::kRanges) return false;
@@ -157,7 +191,9 @@ protected:
                                       uint64_t length, uint64_t data) {
         if (options_.rma_events) count_region_writes(*endpoint_->domain, options_.domain_locked, targets, count);
         event(peer, kSlotRemoteWrite, FI_RMA | FI_REMOTE_WRITE, length, data, header.flags & kFrameHasData);
-        if (header.word[0]) reply(peer, header.word[0], 0);
+        if (!header.word[0]) return;
+        if ((header.flags & kFrameStanding) && count == 1 && grant_write(peer, header.word[0], targets[0])) return;
+        reply(peer, header.word[0], 0);
     }
 
     void write_segment_placed(Peer& peer, PeerState& state, uint32_t size) {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "impl/engine/operation.h"
-#include "impl/engine/read_grants.h"
 #include "impl/engine/response_queue.h"
+#include "impl/engine/standing_grants.h"
 #include "impl/engine/stream_queue.h"
 #include "impl/engine/window.h"
 #include "impl/stat/stat_file.h"
@@ -119,7 +119,7 @@ struct PeerState {
     } granting;
 
     // The other end of these: what the peer granted for good.
-    ReadGrants grants;
+    StandingGrants grants;
 
     // The frame that arrives in pieces, from Sink::begin to Sink::end (engine_arrivals.h).
     struct Placing {

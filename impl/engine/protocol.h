@@ -19,6 +19,7 @@
 //   ReadReply         reply id    offset        -            bytes
 //   ReadGrant         reply id    epoch         -            ranges of the target's memory (aux), to be pulled; with
 //                                                            kFrameStanding a StandingGrant
+//   WriteGrant        reply id    epoch         -            a StandingGrant; it is the Ack of a write, too
 //   Atomic            reply id    AtomicWord    -            targets (aux), operands, comparands
 //   Credit            units       announcements units        -                  what more may be sent (window.h); units
 //                                                            of collective messages (collective_receives.h)
@@ -54,6 +55,7 @@ enum class FrameOp : uint8_t {
     Collective,
     CollectiveRts,
     CollectiveAbort,
+    WriteGrant,
 };
 
 // It says where its bytes can be pulled from.
@@ -82,8 +84,9 @@ inline constexpr uint8_t kFrameCharged = 4;
 // A Read that is to be answered in frames: what was granted for it could not be pulled, or was taken back.
 inline constexpr uint8_t kFrameInParts = 128;
 
-// A Read that asks for a grant of the whole region, and the ReadGrant that has one (read_grants.h).
-inline constexpr uint8_t kFrameStanding = 1;
+// A Read, Write or WriteRts that asks for a grant of the whole region, and the ReadGrant that has one
+// (standing_grants.h).
+inline constexpr uint8_t kFrameStanding = 2;
 
 // A Write, WriteRts or Atomic: durable before it is answered or reported (FI_COMMIT_COMPLETE).
 inline constexpr uint8_t kFrameCommit = 128;
@@ -107,11 +110,13 @@ struct Target {
     uint64_t key;
 };
 
-// A region that its reader may read again, as targets name it, and where it lies in the process that grants it.
+// A region that may be accessed again, as targets name it, where it lies in the process that grants it, and how it may
+// be accessed: FI_REMOTE_READ, FI_REMOTE_WRITE.
 struct StandingGrant {
     uint64_t address;
     uint64_t length;
     uint64_t at;
+    uint64_t access;
 
     constexpr bool covers(const Target& target) const {
         return contains({.address = address, .length = length}, target.address, target.length);

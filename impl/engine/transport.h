@@ -152,19 +152,28 @@ concept PullsMemory = requires(T transport, typename T::Peer& peer, const iovec*
     // delivered next. What its header says by then can be something else, as it is still the peer's to write. (The size
     // alone: a header whose address goes to another file is no longer in registers on the shortest path.)
     { transport.has_next(peer, size, next) } -> std::same_as<bool>;
-    // Of what is granted now to the peers' reads.
+    // Of what is granted now to the peers' accesses.
     { transport.grant_epoch() } -> std::same_as<uint64_t>;
-    // Nothing that was granted before counts any more, before the caller's next store.
+    // Nothing that was granted before counts any more, before the caller's next store; no peer is writing under it.
     { transport.revoke_grants() } -> std::same_as<void>;
     // What the peer granted at that epoch was not revoked before the last byte was pulled.
     { transport.still_granted(peer, epoch) } -> std::same_as<bool>;
     // Changes with every frame that is sent to the peer.
     { transport.frames_sent(peer) } -> std::same_as<uint64_t>;
-    // Reads of that length may be made under a grant that stands (read_grants.h); they are to be, now; and one was, or
-    // was asked for: so the transport measures which is faster.
+    // Reads of that length may be made under a grant that stands (standing_grants.h); they are to be, now; and one was,
+    // or was asked for: so the transport measures which is faster.
     { transport.keeps_grants(peer, length) } -> std::same_as<bool>;
     { transport.reads_at_once(peer, length) } -> std::same_as<bool>;
     { transport.came_read(peer, length, true) } -> std::same_as<void>;
+    // The same for writes: a grant may become of use; they are to be made under one, now; and one was, or was answered.
+    { transport.may_keep_grants(peer, length) } -> std::same_as<bool>;
+    { transport.writes_at_once(peer, length) } -> std::same_as<bool>;
+    { transport.came_written(peer, length, true) } -> std::same_as<void>;
+    // All of these ranges to an address of the peer's, under a grant of that epoch. False: that does not stand, or not
+    // all could be written.
+    { transport.write_granted(peer, epoch, ranges, count, epoch) } -> std::same_as<bool>;
+    // The peer is granted this side's memory to write.
+    { transport.grants_writes(peer) } -> std::same_as<void>;
 };
 
 // The device reads and writes a peer's memory by itself: accesses and long messages go past the peer's engine

@@ -33,14 +33,17 @@ struct FakeNet {
     bool pulls = true;
     int pull_error = 0;
     std::function<void()> before_pull;
-    bool behind = false;   // announcements behind one another are seen together
-    bool at_once = false;  // reads are made under grants that stand
+    bool behind = false;          // announcements behind one another are seen together
+    bool at_once = false;         // reads are made under grants that stand
+    bool writes_at_once = false;  // writes are
+    bool write_fails = false;     // they cannot be made
     size_t per_progress = 100;
     size_t busy = 0;  // so many searches for a peer are answered with -FI_EAGAIN
     // Sees every packet before it is delivered and may change it; false: it is lost.
     std::function<bool(Packet&)> inspect;
     uint64_t sent = 0;
     uint64_t pulled = 0;
+    uint64_t written = 0;  // under grants
     std::map<std::string, void*> transports;
 
     static FakeNet*& current() {
@@ -149,6 +152,20 @@ public:
     bool keeps_grants(const Peer&, size_t length) const { return Pulls && net_->at_once && length >= kPullMin; }
     bool reads_at_once(const Peer& peer, size_t length) const { return keeps_grants(peer, length); }
     void came_read(Peer&, size_t, bool) {}
+    bool may_keep_grants(const Peer&, size_t length) const {
+        return Pulls && net_->writes_at_once && length >= kPullMin;
+    }
+    bool writes_at_once(const Peer& peer, size_t length) const { return may_keep_grants(peer, length); }
+    void came_written(Peer&, size_t, bool) {}
+    bool write_granted(Peer& peer, uint64_t epoch, const iovec* ranges, size_t count, uint64_t to) {
+        if (!still_granted(peer, epoch) || net_->write_fails) return false;
+        std::vector<std::byte> bytes;
+        read(ranges, count, bytes);
+        const iovec place{.iov_base = reinterpret_cast<void*>(to), .iov_len = bytes.size()};
+        ++net_->written;
+        return !copy(ranges, count, &place, 1);
+    }
+    void grants_writes(Peer&) {}
     uint64_t grant_epoch() const { return epoch_; }
     void revoke_grants() { ++epoch_; }
     // What came before the other side went is delivered after it.

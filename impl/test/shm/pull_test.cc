@@ -271,6 +271,14 @@ TEST_F(ShmWords, ASenderOffersWhatTheOwnerWouldRead) {
     EXPECT_FALSE(a_.offers(*b_seen_, 100));
 }
 
+// What it was answered lies in the slot of its question.
+TEST_F(ShmWords, AnOwnerThatOnlyAnsweredIntroducesItself) {
+    ASSERT_EQ(send_text(b_, *a_seen_, "answer"), SendResult::Done);
+    ASSERT_FALSE(a_seen_->out.lines);
+    EXPECT_TRUE(b_.may_be_read(*a_seen_));
+    EXPECT_TRUE(a_seen_->out.lines);
+}
+
 // Reads that take so many microseconds, by asking and at once.
 TEST_F(ShmWords, ReadsAreMadeAtOnceWhereThatIsFaster) {
     constexpr size_t kRead = 16 << 10;

@@ -197,8 +197,10 @@ class ShmSharingWithOneThatIsStopped : public ShmSharing {
         if (!chunk || raise(SIGSTOP)) return 3;
         const uint64_t offset = found.offset(chunk);
         const size_t bytes = found.bytes(chunk);
-        claims.finish(shm::write_to(parent_, {reinterpret_cast<void*>(found.source + offset), bytes},
-                                    {reinterpret_cast<void*>(found.destination + offset), bytes}));
+        const iovec from{reinterpret_cast<void*>(found.source + offset), bytes};
+        const iovec to{reinterpret_cast<void*>(found.destination + offset), bytes};
+        shm::Rest here(&from, 1), there(&to, 1);
+        claims.finish(!shm::write_to(parent_, here, there));
         while (getppid() == parent_) pause();
         return 0;
     }

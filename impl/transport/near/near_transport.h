@@ -102,6 +102,22 @@ public:
     void came_read(Peer& peer, size_t length, bool at_once) {
         if (peer.in_memory) shm_.came_read(memory_peer(peer), length, at_once);
     }
+    bool may_keep_grants(const Peer& peer, size_t length) const {
+        return peer.in_memory && shm_.may_keep_grants(memory_peer(peer), length);
+    }
+    bool writes_at_once(const Peer& peer, size_t length) const {
+        return peer.in_memory && shm_.writes_at_once(memory_peer(peer), length);
+    }
+    void came_written(Peer& peer, size_t length, bool at_once) {
+        if (peer.in_memory) shm_.came_written(memory_peer(peer), length, at_once);
+    }
+    // REQUIRES: writes_at_once(peer, ...).
+    bool write_granted(Peer& peer, uint64_t epoch, const iovec* ranges, size_t count, uint64_t to) {
+        return shm_.write_granted(memory_peer(peer), epoch, ranges, count, to);
+    }
+    void grants_writes(Peer& peer) {
+        if (peer.in_memory) shm_.grants_writes(memory_peer(peer));
+    }
     uint64_t grant_epoch() const { return shares_ ? shm_.grant_epoch() : 0; }
     void revoke_grants() {
         if (shares_) shm_.revoke_grants();

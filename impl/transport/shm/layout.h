@@ -34,7 +34,8 @@
 // begin, its first word is cleared before the frame in front of it is published (ring.h). A frame that is longer than
 // ShmTransport::kFrameMax comes in several of these (long_frame.h).
 //
-// bell.h draws the protocols between sender and owner, word by word; shared_pull.h that of transfers that both copy.
+// bell.h draws the protocols between sender and owner, word by word; shared_pull.h that of transfers that both copy,
+// shm_granted_write.cc that of writes under a grant.
 //
 // Everything here can be written by any process of the same user. Nobody trusts a word of it: positions of one's own
 // are kept in private memory, sizes and indices are checked after they were copied.
@@ -47,7 +48,7 @@
 namespace selvage::impl::shm {
 
 inline constexpr uint64_t kRegionMagic = 0x73656c7661676502;  // "selvage", kind 2; written last
-inline constexpr uint32_t kRegionVersion = 11;
+inline constexpr uint32_t kRegionVersion = 12;
 
 inline constexpr size_t kPage = 4096;
 inline constexpr size_t kLine = 64;
@@ -111,7 +112,8 @@ struct RegionHeader {
     alignas(512) std::atomic<uint64_t> attention;   // bit n: look at the slots n, n + 64, ...; set by senders
     alignas(128) std::atomic<uint32_t> armed;       // the owner sleeps: whoever publishes rings the bell
     alignas(128) std::atomic<uint32_t> slots_used;  // no slot at or above it was ever taken
-    std::atomic<uint64_t> revocations;  // regions of memory that the owner has closed: grants before count no more
+    // Regions of memory that the owner has closed: grants before count no more. Partner: SlotControl::writing.
+    std::atomic<uint64_t> revocations;
     alignas(
         kPage) std::atomic<uint32_t> state[kSlots];  // free -> ready: the sender, with the slot's lock. Back: owner.
 };
@@ -148,6 +150,9 @@ struct SlotControl {
     // The sender's words.
     alignas(128) std::atomic<uint32_t> closed;  // nothing follows
     std::atomic<uint32_t> answers_closed;       // it does not look at answers (any more)
+    // It writes into memory that it was granted, or is about to (shm_granted_write.cc). Partner:
+    // RegionHeader::revocations.
+    alignas(128) std::atomic<uint32_t> writing;
     // Of a transfer that both copy.
     SharedPullWords shared;
     // The owner's frames, as in a ring (ring.h), the first at the beginning.

@@ -33,16 +33,16 @@ int read_from(pid_t process, Rest& there, Rest& here) {
     return 0;
 }
 
-bool write_to(pid_t process, const iovec& local, const iovec& remote) {
-    Rest here(&local, 1), there(&remote, 1);
-    while (here.count()) {
-        const ssize_t put = process_vm_writev(process, here.ranges(), 1, there.ranges(), 1, 0);
+int write_to(pid_t process, Rest& here, Rest& there) {
+    for (size_t left = here.bytes(); left;) {
+        const ssize_t put = process_vm_writev(process, here.ranges(), here.count(), there.ranges(), there.count(), 0);
         if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return false;
+        if (put <= 0) return put ? -errno : -FI_EIO;
+        left -= static_cast<size_t>(put);
         here.skip(static_cast<size_t>(put));
         there.skip(static_cast<size_t>(put));
     }
-    return true;
+    return 0;
 }
 
 bool has_id(pid_t process, uint64_t address, const uint8_t (&id)[kIdBytes]) {

@@ -31,8 +31,9 @@ private:
 // As many bytes as `here` has. 0, or a negative errno; then some of it may have been read.
 int read_from(pid_t process, Rest& there, Rest& here);
 
-// All of `local` to `remote`, which is as long. Who may write, and when: shared_pull.h.
-bool write_to(pid_t process, const iovec& local, const iovec& remote);
+// All of `here` to `there`, which is as long. 0, or a negative errno; then some of it may have been written. Who may
+// write, and when: shared_pull.h, shm_granted_write.cc.
+int write_to(pid_t process, Rest& here, Rest& there);
 
 // This id lies there in that process.
 bool has_id(pid_t process, uint64_t address, const uint8_t (&id)[kIdBytes]);

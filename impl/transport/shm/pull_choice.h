@@ -1,5 +1,6 @@
 // Which of two ways transfers of 4 KiB and more take, measured: through the ring, or read out of the peer's memory by
-// the kernel; and of reads (read_grants.h) by asking the peer, which is called the ring here, or at once.
+// the kernel; and of reads and writes (standing_grants.h) by asking the peer, which is called the ring here, or at
+// once.
 //
 // Which is faster depends on the size, on the kernel, on the processor, and on whether the two processors share a
 // cache, which a hypervisor changes under us. So it is measured, here, where the bytes arrive: from the end of one
@@ -37,6 +38,7 @@ inline constexpr size_t kPullMin = 4 * 1024;
 
 // 4 KiB, 8 KiB, ... 2 MiB and more.
 inline constexpr unsigned kPullClasses = 10;
+inline constexpr unsigned kChosenShift = 16;  // of an owner's word
 constexpr unsigned pull_class(uint64_t length) {
     const unsigned log = static_cast<unsigned>(std::bit_width(length / kPullMin));  // 1 for the first class
     return std::min(log ? log - 1 : 0, kPullClasses - 1);
@@ -46,11 +48,16 @@ constexpr bool says_pull(uint32_t word, uint64_t length) {
     return length >= kPullMin && (word >> pull_class(length) & 1);
 }
 
+// And: both ways are known for such transfers, and it says the better one.
+constexpr bool says_chosen(uint32_t word, uint64_t length) {
+    return length >= kPullMin && (word >> (kChosenShift + pull_class(length)) & 1);
+}
+
 class PullChoice {
 public:
     enum class Way : uint8_t { Ring, Kernel };
 
-    // Bit n: transfers of class n are to be read.
+    // Bit n: transfers of class n are to be read; kChosenShift + n: that is known to be the better way.
     uint32_t word() const { return word_; }
 
     // The kernel may read from the peer. Till then nothing is.
@@ -117,13 +124,16 @@ private:
     static constexpr uint32_t kWatched = 8;  // of other classes behind one that is to be measured: they end its spans
     static constexpr uint32_t kNotTaken = 256;  // transfers by the other way, after which a trial gives one up
 
-    // The ring is measured behind the kernel, while it fills: as it goes on it is a little faster than that.
-    static constexpr float kMargin = 0.875F;
     static constexpr float kClear = 1.5F;  // so much longer takes what is tried seldom
     static constexpr float kGivenUp = std::numeric_limits<float>::max();
 
     // Longer than the ring.
     static constexpr bool is_long(unsigned c) { return c >= pull_class(kRingBytes); }
+
+    // By so much the kernel must be faster. Of long ones the ring is measured behind the kernel, while it fills: as it
+    // goes on it is a little faster than that. Of short ones each end of an exchange sees half of what it would gain,
+    // as the other's way stays as it is.
+    static constexpr float margin(unsigned c) { return is_long(c) ? 0.875F : 1.0F; }
 
     // Transfers that say what a way costs. Long ones are few, and what disturbs one is a smaller part of it.
     static constexpr uint16_t kFew = 4;
@@ -211,7 +221,7 @@ private:
     }
 
     bool is_better(unsigned c) const {
-        return mean(c, Way::Kernel) < kMargin * mean(c, Way::Ring) || waits_for_turns(c);
+        return mean(c, Way::Kernel) < margin(c) * mean(c, Way::Ring) || waits_for_turns(c);
     }
 
     void begin_trial(unsigned c) {
@@ -225,10 +235,13 @@ private:
     // First the one way is measured, then the other, then the better one is taken.
     void decide(unsigned c) {
         const bool is_next = is_long(c) ? !is_known(c, Way::Kernel) : is_known(c, Way::Ring);
-        const bool pull = is_measured(c) ? is_better(c) : is_next;
-        const uint32_t bit = 1U << c;
-        word_ = allowed_ && pull ? word_ | bit : word_ & ~bit;
+        const bool chosen = is_measured(c);
+        const bool pull = chosen ? is_better(c) : is_next;
+        set(1U << c, allowed_ && pull);
+        set(1U << (kChosenShift + c), allowed_ && chosen);
     }
+
+    void set(uint32_t bit, bool on) { word_ = on ? word_ | bit : word_ & ~bit; }
 
     bool allowed_ = false;
     uint32_t word_ = 0;

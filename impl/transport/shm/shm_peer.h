@@ -60,10 +60,19 @@ struct alignas(64) ShmPeer : PeerBase {
     pid_t process = 0;         // that fills the ring we read, and may be read; 0: none
     uint64_t instance_at = 0;  // where its instance id lies in that process, as it says
     shm::PullChoice choice;
-    shm::PullChoice reads;  // of those that this side makes: at once, for the kernel's way, or by asking
+    shm::PullChoice reads;   // of those that this side makes: at once, for the kernel's way, or by asking
+    shm::PullChoice writes;  // likewise
+    bool may_write = false;  // it was granted this side's memory to write
     ShmSharing shared;
     shm::LongOutbound long_out;
     shm::LongInbound long_in;
+
+    // `process` is the peer's process: it was at this moment, in ns of the monotonic clock, and is for a little longer.
+    // To look again costs half a microsecond. A number is not given to another process that soon; and a process that
+    // runs another program loses its memory a little before its locks, however often they are looked at.
+    int64_t seen_at = 0;
+    static constexpr int64_t kSeenFor = 20'000;
+    bool was_seen(int64_t now) const { return now - seen_at < kSeenFor; }
 
     // Something was sent to it since its last frame: what comes next is probably an answer, and no part of a stream.
     bool answers() const { return sent_before != out.position; }

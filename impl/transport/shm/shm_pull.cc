@@ -30,6 +30,7 @@ void ShmTransport::poll_introductions() {
         peer->process = met.process;
         peer->choice.allow();
         peer->reads.allow();
+        peer->writes.allow();
         tell_choice(*peer);
     }
     // The next progress comes back for the rest.
@@ -48,23 +49,40 @@ void ShmTransport::introduce(Peer& peer) {
 }
 
 bool ShmTransport::may_be_read(Peer& peer) {
+    if (!peer.out.lines && !enter_to_offer(peer)) return false;
     if (!peer.introduced) introduce(peer);
     return peer.introduced && shm::may_pull();
 }
 
-// Behind the data the instance id is read, in the same call, which reads one process alone. So it was that process, not
-// another with its id or another program in it, and the endpoint was not closed, for then the id is cleared.
+// What was read is the peer's if its instance id still lies where it says. That is read behind the data, in the same
+// call, which reads one process alone. It costs a page more for the kernel to find, so a short pull goes without where
+// the peer was seen a moment ago, if that moment is not over by then.
 int ShmTransport::pull_alone(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
-    uint8_t seen[shm::kIdBytes] = {};
+    constexpr size_t kShort = 32 * 1024;
     shm::Rest there(remote, count), here(local, local_count);
-    there.add({.iov_base = reinterpret_cast<void*>(peer.instance_at), .iov_len = sizeof seen});
-    here.add({.iov_base = seen, .iov_len = sizeof seen});
+    const bool is_short = here.bytes() <= kShort;
+    const bool looks = !is_short || !peer.was_seen(monotonic_nanoseconds());
+    uint8_t seen[shm::kIdBytes] = {};
+    if (looks) {
+        there.add({.iov_base = reinterpret_cast<void*>(peer.instance_at), .iov_len = sizeof seen});
+        here.add({.iov_base = seen, .iov_len = sizeof seen});
+    }
     int error = shm::read_from(peer.process, there, here);
-    // A sender that has dropped this peer has its memory for itself again. Acquire: what was read was there before.
+    // A sender that has dropped this peer, or was closed, has its memory for itself again. Acquire: what was read was
+    // there before.
     const bool gone = peer.in.slot().closed.load(std::memory_order_acquire);
-    if (!error && (gone || memcmp(seen, peer.instance, sizeof seen) != 0)) error = -FI_ECONNRESET;
-    if (error) forbid_pulls(peer, error);
+    if (!error && (gone || !(looks ? !memcmp(seen, peer.instance, sizeof seen) : is_still_there(peer))))
+        error = -FI_ECONNRESET;
+    if (error) {
+        forbid_pulls(peer, error);
+    } else if (looks && is_short) {
+        peer.seen_at = monotonic_nanoseconds();
+    }
     return error;
+}
+
+bool ShmTransport::is_still_there(const Peer& peer) {
+    return peer.was_seen(monotonic_nanoseconds()) || shm::has_id(peer.process, peer.instance_at, peer.instance);
 }
 
 // What could be read once can become forbidden: by a process that makes itself undumpable, by the administrator. From
@@ -76,6 +94,7 @@ void ShmTransport::forbid_pulls(Peer& peer, int error) {
     peer.process = 0;
     peer.choice.forbid();
     peer.reads.forbid();
+    peer.writes.forbid();
     tell_choice(peer);
 }
 

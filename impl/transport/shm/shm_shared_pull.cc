@@ -5,12 +5,9 @@
 // program. The kernel closes the files of a process before it gives its number away, and when it runs another program,
 // and with them the lock of its region goes. So the sender looks at that lock between its claim and its write: as long
 // as it is held, the number is the receiver's, and the receiver waits for the chunk that was claimed.
-#include <sched.h>
-#include <time.h>
-
-#include "impl/base/spin_lock.h"
 #include "impl/transport/shm/other_memory.h"
 #include "impl/transport/shm/shm_transport.h"
+#include "impl/transport/shm/wait_for_sender.h"
 
 namespace selvage::impl {
 namespace {
@@ -74,26 +71,9 @@ void ShmTransport::count_helped(Peer& peer, bool helped) {
     shared.unhelped = shared.pause = 0;
 }
 
-// The sender is in a system call that copies: soon, or when it has its processor again. It may also have been stopped,
-// or have a lower priority than this thread. One that is gone holds no lock, and writes nothing any more: the kernel
-// closes its files when its last thread has left its last system call.
 int ShmTransport::wait_for_chunks(Peer& peer, bool* failed) const {
-    constexpr uint32_t kSpins = 4096;
-    constexpr uint32_t kYields = 64;
-    constexpr timespec kNap{.tv_sec = 0, .tv_nsec = 50'000};
-    for (uint32_t turn = 0; !peer.shared.receiver.is_finished(failed); ++turn) {
-        if (turn < kSpins) {
-            relax_processor();
-        } else if (turn < kSpins + kYields) {
-            sched_yield();
-        } else if (region_.slot_is_held(peer.in.index)) {
-            turn = kSpins + kYields;
-            nanosleep(&kNap, nullptr);
-        } else {
-            return -FI_ECONNRESET;
-        }
-    }
-    return 0;
+    const auto finished = [&] { return peer.shared.receiver.is_finished(failed); };
+    return shm::wait_for_sender(region_, peer.in.index, finished) ? 0 : -FI_ECONNRESET;
 }
 
 // Sender.
@@ -120,7 +100,8 @@ unsigned ShmTransport::copy_chunks(Peer& peer, const shm::SharedPull& pull, shm:
         const size_t bytes = pull.bytes(chunk);
         const iovec local{.iov_base = reinterpret_cast<void*>(pull.source + offset), .iov_len = bytes};
         const iovec remote{.iov_base = reinterpret_cast<void*>(pull.destination + offset), .iov_len = bytes};
-        sender.finish(peer.remote.owner_is_alive() && shm::write_to(peer.process, local, remote));
+        shm::Rest here(&local, 1), there(&remote, 1);
+        sender.finish(peer.remote.owner_is_alive() && !shm::write_to(peer.process, here, there));
         ++copied;
     }
     return copied;

@@ -104,6 +104,7 @@ void ShmTransport::close() {
     reap_the_rest();
     unreaped_count_ = 0;
     waiting_for_room_ = failed_ = awaited_ = watched_ = nullptr;
+    writers_ = 0;
     armed_ = false;
 }
 
@@ -289,6 +290,7 @@ void ShmTransport::release(Peer& peer) {
     peer.out = {};
     peer.long_out.active = peer.long_in.active = false;
     if (peer.in.lines) {
+        revoke_grants_of(peer);
         by_slot_[peer.in.index] = nullptr;
         // A sender that lives has to be notified, and keeps the slot until it left: accept() sees to that.
         const bool held = region_.slot_is_held(peer.in.index);

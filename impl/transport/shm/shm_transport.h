@@ -7,7 +7,8 @@
 // Large transfers go through the ring in pieces, both sides copying at the same time, or are read out of the sender's
 // memory by the kernel: whichever was measured to be faster between these two (pull_choice.h, shm_pull.cc). Where a
 // process may not read another, all goes through the ring. Nobody writes into the memory of another process but a
-// sender that copies its part of a transfer while the receiver is in its call of pull() for it (shared_pull.h).
+// sender that copies its part of a transfer while the receiver is in its call of pull() for it (shared_pull.h), and who
+// was granted a region that stays open until it has written (shm_granted_write.cc).
 //
 // A payload given to Sink::deliver lies in memory that the sender can still change: whoever decides by what is in it
 // copies it first.
@@ -97,7 +98,6 @@ public:
         if (length >= shm::kSharedPullMin) watch_offers(peer);
         return true;
     }
-    // REQUIRES: something was sent to it.
     bool may_be_read(Peer& peer);
     bool can_pull(const Peer& peer) const { return peer.process && peer.in.lines; }
     void came_in_parts(Peer& peer, size_t length);
@@ -113,14 +113,23 @@ public:
     }
     void came_read(Peer& peer, size_t length, bool at_once);
 
+    // shm_granted_write.cc
+    static bool may_keep_grants(const Peer& peer, size_t length) {
+        return peer.in.lines && length >= shm::kPullMin && length <= kAtOnceMost;
+    }
+    bool writes_at_once(const Peer& peer, size_t length) const {
+        return shm::says_pull(peer.writes.word(), length) && keeps_grants(peer, length) && peer.out.lines;
+    }
+    static void came_written(Peer& peer, size_t length, bool at_once);
+    static bool write_granted(Peer& peer, uint64_t epoch, const iovec* ranges, size_t count, uint64_t to);
+    void grants_writes(Peer& peer);
+
     // Grants of this side's memory, and of the peer's (engine/engine_pull.h). The owner of the memory counts before the
     // memory is used for anything else; who pulls looks behind the last byte that it has read: it sees the count, or
-    // read what was there before (models/grant.pml). A grant has the count from before its key was looked up.
+    // read what was there before (models/grant.pml). A grant has the count from before its key was looked up. Who
+    // writes is waited for (shm_granted_write.cc).
     uint64_t grant_epoch() const { return region_.header->revocations.load(std::memory_order_relaxed); }
-    void revoke_grants() {
-        region_.header->revocations.fetch_add(1, std::memory_order_acq_rel);
-        shm::full_fence();  // before what the application stores into the memory next
-    }
+    void revoke_grants();
     static bool still_granted(const Peer& peer, uint64_t epoch) {
         return peer.out.region && peer.out.region->revocations.load(std::memory_order_acquire) == epoch;
     }
@@ -180,6 +189,13 @@ private:
     // As much of the frame as there is room for. False: not all.
     bool send_pieces(Peer& peer);
 
+    // shm_granted_write.cc
+    static bool lives(Peer& peer);
+    static void forbid_writes(Peer& peer, int error);
+    void count_revocation();
+    void revoke_grants_of(Peer& peer);
+    void await_writer(const Peer& peer) const;
+
     // shm_pull.cc
     void poll_introductions();
     void introduce(Peer& peer);
@@ -191,6 +207,7 @@ private:
         if (pulls.load(std::memory_order_relaxed) != word) pulls.store(word, std::memory_order_relaxed);
     }
     static int pull_alone(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
+    static bool is_still_there(const Peer& peer);
     static void forbid_pulls(Peer& peer, int error);
     static void finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved, size_t transfers);
     static shm::PullChoice::Moment now(const shm::PullChoice& choice);
@@ -257,6 +274,7 @@ private:
     Peer* awaited_ = nullptr;
     bool takes_answers_ = false;  // what is delivered lies in a slot, not in a ring
     Peer* watched_ = nullptr;
+    size_t writers_ = 0;  // peers that were granted memory to write
 
     Endpoint* endpoint_ = nullptr;
     uint64_t refusals_logged_ = 0;
