@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "impl/test/own_shm.h"
 #include "impl/test/shm/fake_sink.h"
@@ -15,15 +16,23 @@
 namespace selvage::impl::test {
 namespace {
 
-// A child that runs a function and exits with its result.
+// A child that runs a function and exits with its result. It does not outlive a test that fails before it has waited:
+// who runs the test waits for all that have its output.
 struct Child {
     pid_t id;
     explicit Child(const std::function<int()>& body) : id(fork()) {
         if (id == 0) _exit(body());
     }
-    int wait() const {
+    Child(Child&& other) noexcept : id(std::exchange(other.id, -1)) {}
+    Child& operator=(Child&&) = delete;
+    ~Child() {
+        if (id < 0) return;
+        kill();
+        wait();
+    }
+    int wait() {
         int status = 0;
-        waitpid(id, &status, 0);
+        waitpid(std::exchange(id, -1), &status, 0);
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
     void kill() const { ::kill(id, SIGKILL); }
@@ -207,7 +216,7 @@ TEST(ShmProcesses, SixtyFourProcessesAllToAllFinishAndCleanUp) {
     for (size_t i = 0; i < kProcesses; ++i) {
         children.emplace_back(std::function<int()>([&, i] { return exchange_with_all(names, i, 20, finished); }));
     }
-    for (const Child& child : children) EXPECT_EQ(child.wait(), 0);
+    for (Child& child : children) EXPECT_EQ(child.wait(), 0);
     for (const Name& name : names) EXPECT_FALSE(file_exists(name));
     munmap(shared, 4096);
 }
