@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "impl/base/copy.h"
 #include "impl/domain/mr.h"
 #include "impl/events/cntr.h"
 
@@ -66,7 +67,7 @@ size_t slice(const iovec* ranges, size_t count, uint64_t offset, uint64_t size, 
 size_t scatter(const iovec* ranges, size_t count, uint64_t offset, const void* bytes, size_t size) {
     const auto* from = static_cast<const std::byte*>(bytes);
     walk(ranges, count, offset, size, [&](std::byte* at, size_t part) {
-        memcpy(at, from, part);
+        copy_bytes(at, from, part);
         from += part;
     });
     return static_cast<size_t>(from - static_cast<const std::byte*>(bytes));
@@ -75,7 +76,7 @@ size_t scatter(const iovec* ranges, size_t count, uint64_t offset, const void* b
 size_t gather(const iovec* ranges, size_t count, uint64_t offset, void* bytes, size_t size) {
     auto* to = static_cast<std::byte*>(bytes);
     walk(ranges, count, offset, size, [&](const std::byte* at, size_t part) {
-        memcpy(to, at, part);
+        copy_bytes(to, at, part);
         to += part;
     });
     return static_cast<size_t>(to - static_cast<std::byte*>(bytes));

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "impl/base/copy.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -71,11 +73,13 @@ inline constexpr size_t kFastStringsMin = 1024;
 inline constexpr size_t kPiecesMax = 6 * 1024;
 inline constexpr size_t kPiece = 2 * 1024;
 
-inline void copy_large(std::byte* to, const void* from, size_t size) {
+inline void copy_large(std::byte* to, const std::byte* from, size_t size) {
     if (size < kFastStringsMin || !kFastStrings) {
         memcpy(to, from, size);
         return;
     }
+    if (is_just_ahead(to, from)) [[unlikely]]
+        return copy_by_words(to, from, size);
     if (size <= kPiecesMax) {
         for (; size > kPiece; size -= kPiece) {
             size_t count = kPiece;
@@ -87,7 +91,7 @@ inline void copy_large(std::byte* to, const void* from, size_t size) {
 
 #else
 
-inline void copy_large(std::byte* to, const void* from, size_t size) { memcpy(to, from, size); }
+inline void copy_large(std::byte* to, const std::byte* from, size_t size) { memcpy(to, from, size); }
 
 #endif
 

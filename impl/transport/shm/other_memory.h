@@ -28,12 +28,16 @@ private:
     size_t first_ = 0;
 };
 
+// The kernel copies by strings, which this processor is slow at where the destination lies just ahead (base/copy.h):
+// what does so goes by way of a buffer, 32 KiB at a time.
+bool goes_aside();
+
 // As many bytes as `here` has. 0, or a negative errno; then some of it may have been read.
-int read_from(pid_t process, Rest& there, Rest& here);
+int read_from(pid_t process, Rest& there, Rest& here, bool aside = goes_aside());
 
 // All of `here` to `there`, which is as long. 0, or a negative errno; then some of it may have been written. Who may
 // write, and when: shared_pull.h, shm_granted_write.cc.
-int write_to(pid_t process, Rest& here, Rest& there);
+int write_to(pid_t process, Rest& here, Rest& there, bool aside = goes_aside());
 
 // This id lies there in that process.
 bool has_id(pid_t process, uint64_t address, const uint8_t (&id)[kIdBytes]);

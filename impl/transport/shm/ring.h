@@ -154,7 +154,7 @@ private:
     static void gather(std::byte* to, const iovec* payload, size_t count) {
         for (size_t i = 0; i < count; ++i) {
             if (!payload[i].iov_len) continue;
-            copy_large(to, payload[i].iov_base, payload[i].iov_len);
+            copy_large(to, static_cast<const std::byte*>(payload[i].iov_base), payload[i].iov_len);
             to += payload[i].iov_len;
         }
     }
