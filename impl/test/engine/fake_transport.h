@@ -91,7 +91,8 @@ public:
     }
     void close() {
         for (auto& peer : peers_) {
-            if (peer->down || !peer->back) continue;
+            // One that is down, too: the other side may not have noticed, and would close into this one.
+            if (!peer->back) continue;
             // What was held is lost with the memory it was in.
             std::deque<Packet> whole;
             for (Packet& packet : peer->back->incoming) {
