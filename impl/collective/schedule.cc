@@ -13,6 +13,7 @@ namespace {
 constexpr uint64_t kLongAllreduce = 64u << 10;  // for each member: a ring has more rounds the more there are
 constexpr uint64_t kShortAllreduce = 128;
 constexpr uint64_t kShortBroadcast = 256;
+constexpr uint64_t kTwoBelow = 64u << 10;  // in memory, for more than four members
 constexpr uint64_t kLongBroadcast = 4u << 20;
 constexpr uint64_t kLongAllgather = 4u << 10;  // of each member
 constexpr uint64_t kLongAllgatherOfFew = 128u << 10;
@@ -178,6 +179,7 @@ Algorithm choose(const Shape& shape) {
             if (few && !shape.in_memory && shape.unit >= kChain) return Algorithm::Chain;
             if (few && shape.in_memory && shape.unit <= kShortBroadcast) return Algorithm::Linear;
             if (crowd && shape.unit >= kLongBroadcast) return Algorithm::ScatterRing;
+            if (few && shape.in_memory && (shape.members <= 4 || shape.unit < kTwoBelow)) return Algorithm::Binary;
             return few && !shape.in_memory && shape.members > 4 && shape.unit <= kShortBroadcast ? Algorithm::Binary
                                                                                                  : Algorithm::Binomial;
         case FI_REDUCE:
