@@ -13,7 +13,7 @@ struct PeerBase;
 
 // A message of up to kBytesMost bytes that came before its receive.
 struct ShortMessage {
-    static constexpr size_t kBytesMost = 32;
+    static constexpr size_t kBytesMost = 256;
 
     ShortMessage* next;
     uint32_t index;       // of Pool
@@ -72,8 +72,8 @@ public:
     // `data` comes with the message. 0, -FI_EAGAIN for later, or another negative errno.
     virtual int send_to(const MemberAddress& member, uint64_t tag, uint64_t data, const void* bytes, size_t size,
                         MemberStep& step) = 0;
-    // The same of a short message to which nothing is in the way: it is sent whole. False: not, send_to() is to be
-    // called.
+    // The same of up to ShortMessage::kBytesMost bytes to which nothing is in the way: they are sent whole. False: not,
+    // send_to() is to be called.
     virtual bool send_short(const MemberAddress& member, uint64_t tag, uint64_t data, const void* bytes,
                             size_t size) = 0;
     // As send_to(). With `lost` the member is gone: only what it has sent before is received.

@@ -79,22 +79,25 @@ private:
     static_assert(3 * units_of(kEagerMost) <= int{kCollectiveUnits}, "some may be on their way");
 
     bool send_short(const MemberAddress& member, uint64_t tag, uint64_t data, const void* bytes, size_t size) final {
+        static_assert(units_of(ShortMessage::kBytesMost) == 1);
+        Peer* peer;
+        if (look_up(member.address, &peer)) [[unlikely]]
+            return false;
+        PeerState* state = state_in(*peer);
+        if (!state || !is_ready(*state) || !state->collective.left) [[unlikely]]
+            return false;
         if constexpr (kInlines) {
-            static_assert(ShortMessage::kBytesMost <= T::kInlineMax);
-            Peer* peer;
-            if (look_up(member.address, &peer)) [[unlikely]]
-                return false;
-            PeerState* state = state_in(*peer);
-            if (!state || !is_ready(*state) || !state->collective.left || !transport_.takes_inline(*peer)) [[unlikely]]
-                return false;
-            --state->collective.left;
-            const uint64_t first = size | uint64_t{static_cast<uint8_t>(FrameOp::Collective)} << 32;
-            transport_.send_inline(*peer, first, tag, data, 0, bytes, size);
-            if (T::owner_sleeps(*peer)) [[unlikely]]
-                transport_.wake_owner(*peer);
-            return true;
+            if (size <= T::kInlineMax && transport_.takes_inline(*peer)) [[likely]] {
+                --state->collective.left;
+                const uint64_t first = size | uint64_t{static_cast<uint8_t>(FrameOp::Collective)} << 32;
+                transport_.send_inline(*peer, first, tag, data, 0, bytes, size);
+                if (T::owner_sleeps(*peer)) [[unlikely]]
+                    transport_.wake_owner(*peer);
+                return true;
+            }
         }
-        return false;
+        if (size > std::min(eager_max(*peer), kAtOnceMax) || offers(*peer, size)) return false;
+        return send_whole(*peer, *state, header_of(tag, data, size), range_of(bytes, size)) == SendResult::Done;
     }
 
     int send_to(const MemberAddress& member, uint64_t tag, uint64_t data, const void* bytes, size_t size,
@@ -106,24 +109,17 @@ private:
         if (!state) return -FI_ENOMEM;
         const bool ready = is_ready(*state);
         const iovec range = range_of(bytes, size);
-        Header header{.size = static_cast<uint32_t>(size),
-                      .op = static_cast<uint8_t>(FrameOp::Collective),
-                      .flags = 0,
-                      .aux = 0,
-                      .word = {tag, data, 0}};
+        Header header = header_of(tag, data, size);
         const auto units = static_cast<uint32_t>(units_of(size));
         const bool whole =
             size <= std::min(eager_max(*peer), kEagerMost) && units <= state->collective.left && !offers(*peer, size);
         if (whole && size <= kAtOnceMax && ready) {
-            const Frame frame{.header = header, .payload = &range, .count = 1, .token = nullptr, .more = false};
-            const SendResult result = transport_.send(*peer, frame);
+            const SendResult result = send_whole(*peer, *state, header, range);
             if (result == SendResult::Down) return -FI_ENOTCONN;
             if (result == SendResult::Done) {
-                state->collective.left -= units;
                 step.sent();
                 return 0;
             }
-            state->blocked = true;
         }
         Transmit* op;
         const ssize_t full =
@@ -138,6 +134,23 @@ private:
         op->header = header;
         post_first(*op);
         return 0;
+    }
+
+    static Header header_of(uint64_t tag, uint64_t data, size_t size) {
+        return {.size = static_cast<uint32_t>(size),
+                .op = static_cast<uint8_t>(FrameOp::Collective),
+                .flags = 0,
+                .aux = 0,
+                .word = {tag, data, 0}};
+    }
+
+    // A message that has its units and that nothing is before.
+    [[gnu::noinline]] SendResult send_whole(Peer& peer, PeerState& state, const Header& header, const iovec& range) {
+        const Frame frame{.header = header, .payload = &range, .count = 1, .token = nullptr, .more = false};
+        const SendResult result = transport_.send(peer, frame);
+        if (result == SendResult::Done) state.collective.left -= static_cast<uint32_t>(units_of(header.size));
+        if (result == SendResult::Again) state.blocked = true;
+        return result;
     }
 
     void announce(Peer& peer, Transmit& op, Header& header) {

@@ -12,6 +12,8 @@
 
 namespace selvage::impl {
 
+static_assert(units_of(ShortMessage::kBytesMost) == 1);
+
 // True: it has met its receive, or is in the queue.
 bool Receiver::short_arrived(const Arrival& message, const std::byte* payload, PeerBase& peer) {
     bool refuses;

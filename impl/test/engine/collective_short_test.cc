@@ -31,7 +31,7 @@ PeerState::Collective& collective_of(MemberNode& node, MemberNode& other) {
 TEST(ShortCollectives, MessagesOfAllLengthsStayInTheirOrder) {
     Trio trio;
     trio.join_all();
-    const std::vector<size_t> counts = {1, 4, 5, 1, 2, 3000, 1, 1, 100, 4};
+    const std::vector<size_t> counts = {1, 4, 5, 1, 32, 33, 2, 3000, 1, 1, 100, 32};
     std::vector<std::vector<uint64_t>> sent;
     for (const size_t count : counts) sent.emplace_back(count, sent.size());
     for (auto& values : sent) {
@@ -75,7 +75,7 @@ TEST(ShortCollectives, WhoIsFarAheadIsHeardInOrder) {
 }
 
 TEST(ShortCollectives, AWaitingReceiveEndsWithAnErrorWhereSomethingLongerComes) {
-    for (const size_t count : {2, 100, 20000}) {
+    for (const size_t count : {2, 32, 100, 20000}) {
         Trio trio;
         trio.join_all();
         std::vector<uint64_t> one(1), more(count);
@@ -98,6 +98,20 @@ TEST(ShortCollectives, AMessageOfAnotherLengthThatCameBeforeIsAnError) {
     const auto outcomes = trio.outcomes(200);
     EXPECT_EQ(outcomes[1], -FI_EINVAL);
     EXPECT_EQ(outcomes[2], -FI_EINVAL);
+}
+
+TEST(ShortCollectives, MessagesOfUpTo256BytesAreInTheQueueOfTheirMember) {
+    for (const size_t count : {32, 33}) {
+        Trio trio;
+        trio.join_all();
+        std::vector<uint64_t> values(count);
+        ASSERT_EQ(broadcast(trio, 0, values), 0);
+        for (int i = 0; i < 5; ++i) trio.progress();
+        int queued = 0;
+        trio[1].endpoint.path->collectives()->for_each_member(
+            [&](const Group&, const MemberAddress& member) { queued += member.queue.first != nullptr; });
+        EXPECT_EQ(queued, count == 32 ? 1 : 0);
+    }
 }
 
 // Those of operations before the failure stay for their receives.
