@@ -133,7 +133,7 @@ public:
                 Receive* receive = context_->receives.find(state->placing.id);
                 if (!receive) return;
                 receive_placed(receive, receive->message.reply_id);
-                taken(peer, header.size);
+                if (!(header.flags & kFrameUncharged)) taken(peer, header.size);
                 return;
             }
             case PlacementKind::Collective: {
@@ -228,7 +228,7 @@ private:
         if (!options_.may_receive) [[unlikely]]
             return drop(peer, kBrokenProtocol);
         if (!arrived(message, payload, peer)) [[unlikely]]
-            drop(peer, FI_ENOMEM);
+            drop(peer, is_broken(message) ? kBrokenProtocol : FI_ENOMEM);
     }
 
     [[gnu::noinline]] void on_collective(Peer& peer, const Header& header, const std::byte* payload) {

@@ -179,12 +179,14 @@ public:
             return refuse(*op, -FI_EAGAIN);
         }
         if (whole) peer->spend(units_of(length));
-        const bool announced = !whole || offered;
-        op->expects_answer = answered || announced;
+        const bool uncharged = !whole && length <= kUnchargedMost && length <= eager_max(*peer);
+        const bool announced = (!whole || offered) && !uncharged;
+        op->expects_answer = answered || announced || uncharged;
         if (op->expects_answer) header.word[2] = transmits_.id(op);
         if (request.flags & FI_MATCH_COMPLETE) header.flags |= kFrameOnMatch;
+        if (!whole && length <= eager_max(*peer)) count_stat(*peer, Stat::AnnouncedShort);
+        if (uncharged) header.flags |= kFrameUncharged | kFrameOnMatch;
         if (announced) {
-            if (!whole && length <= eager_max(*peer)) count_stat(*peer, Stat::AnnouncedShort);
             if (whole) header.flags |= kFrameCharged;
             op->way = Transmit::Way::Rts;
             header.op = static_cast<uint8_t>(tagged ? FrameOp::TaggedRts : FrameOp::MessageRts);

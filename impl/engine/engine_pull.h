@@ -59,8 +59,8 @@ protected:
             return false;
         }
     }
-    // A short message that is announced for want of units (window.h) names its source all the same. Who can read it has
-    // the message at once; who cannot waits for this side, which may be away or have no processor.
+    // A message that is announced for want of units (window.h) names its source, however short it is. Who can read it
+    // has the message at once; who cannot waits for this side, which may be away or have no processor.
     bool names_source(Peer& peer, size_t length) {
         if constexpr (PullsMemory<T>) {
             return length && length < T::kPullMin && transport_.may_be_read(peer);

@@ -30,6 +30,13 @@ struct Arrival {
 
 // It is announced, and has its units.
 inline bool is_charged(const Arrival& message) { return message.frame_flags & kFrameCharged; }
+// It came whole, and has none.
+inline bool is_uncharged(const Arrival& message) { return message.frame_flags & kFrameUncharged; }
+// It came so, and cannot have.
+inline bool is_broken(const Arrival& message) {
+    return is_uncharged(message) &&
+           (!(message.frame_flags & kFrameOnMatch) || !message.reply_id || message.length > kUnchargedMost);
+}
 
 // What an operation of this side is, and where it stands. Initialised as a whole when it begins.
 struct TransmitState {
@@ -201,7 +208,7 @@ struct Receive {
 
 // A message that arrived before a receive for it was posted, or one that is received in a buffer of the library's.
 struct Unexpected {
-    static constexpr size_t kInline = 256;
+    static constexpr size_t kInline = kUnchargedMost;
     // Where it is, with buffered receives (buffered_receives.h).
     enum class Buffering : uint8_t {
         None,      // it waits for a receive, or is claimed

@@ -10,10 +10,14 @@ namespace selvage::impl {
 inline bool is_message(const Transmit& op) {
     return op.kind == Transmit::Kind::Message || op.kind == Transmit::Kind::Tagged;
 }
-inline bool is_announced_message(const Transmit& op) { return is_message(op) && op.way == Transmit::Way::Rts; }
+// It is charged to the announcements.
+inline bool is_announced_message(const Transmit& op) {
+    return is_message(op) && (op.way == Transmit::Way::Rts || (op.header.flags & kFrameUncharged));
+}
 // Units were spent on it when it was posted.
 inline bool has_units(const Transmit& op) {
-    return is_message(op) && (op.way == Transmit::Way::Whole || (op.header.flags & kFrameCharged));
+    return is_message(op) && (op.way == Transmit::Way::Whole ? !(op.header.flags & kFrameUncharged)
+                                                             : (op.header.flags & kFrameCharged) != 0);
 }
 // The peer's engine copies what it answers.
 inline bool asks_for_copy(const Transmit& op) {

@@ -81,6 +81,11 @@ inline constexpr uint8_t kFrameFirstBytes = 1;
 // there is a receive.
 inline constexpr uint8_t kFrameCharged = 4;
 
+// A Message or Tagged for which there were no units: it is charged to the announcements (window.h). It has at most
+// kUnchargedMost bytes, and is answered when it is matched (kFrameOnMatch).
+inline constexpr uint8_t kFrameUncharged = 8;
+inline constexpr size_t kUnchargedMost = 256;
+
 // A Read that is to be answered in frames: what was granted for it could not be pulled, or was taken back.
 inline constexpr uint8_t kFrameInParts = 128;
 

@@ -265,9 +265,10 @@ void Receiver::conclude(Receive* receive) {
 }
 
 bool Receiver::arrived_otherwise(Receive* receive, const Arrival& message, const std::byte* payload, PeerBase& peer) {
+    if (is_broken(message)) return false;
     if (receive && !context_->buffered.takes(message.tagged, true)) {
         place(receive, message, payload, &peer);
-        taken(peer, message.length);
+        if (!is_uncharged(message)) taken(peer, message.length);
         return true;
     }
     Unexpected* unexpected = keep(message, peer, false);

@@ -45,13 +45,14 @@ Unexpected* Receiver::make_unexpected(Pool<Unexpected>& pool, const Arrival& mes
 Unexpected* Receiver::keep(const Arrival& message, PeerBase& peer, bool announced) {
     PeerState* state = state_of(peer);
     if (!state) return nullptr;
-    uint32_t& held = announced ? state->receiving.announcements : state->receiving.unexpected_units;
-    const uint32_t most = announced ? state->receiving.announcements_most : peer.window();
+    const bool as_announced = announced || is_uncharged(message);
+    uint32_t& held = as_announced ? state->receiving.announcements : state->receiving.unexpected_units;
+    const uint32_t most = as_announced ? state->receiving.announcements_most : peer.window();
     Unexpected* unexpected = make_unexpected(context_->unexpected, message, peer, announced, &held, most);
     if (!unexpected) return nullptr;
     count_unexpected(state, *unexpected, true);
     count_stat(peer, Stat::Unexpected);
-    if (announced && held * 4 >= most * 3) widen_announcements(*state);
+    if (as_announced && held * 4 >= most * 3) widen_announcements(*state);
     return unexpected;
 }
 
@@ -76,12 +77,13 @@ void Receiver::let_go(Unexpected* unexpected) {
     if (PeerBase* peer = unexpected->peer) {
         PeerState& state = *static_cast<PeerState*>(peer->state);  // made by keep(), there until the peer is down
         const Arrival& message = unexpected->message;
-        if (unexpected->announced) {
+        const bool as_announced = unexpected->announced || is_uncharged(message);
+        if (as_announced) {
             --state.receiving.announcements;
         } else {
             state.receiving.unexpected_units -= static_cast<uint32_t>(units_of(message.length));
         }
-        if (!unexpected->announced || is_charged(message)) taken(*peer, message.length);
+        if (!as_announced || is_charged(message)) taken(*peer, message.length);
     } else if (!unexpected->announced) {
         const auto units = static_cast<uint32_t>(units_of(unexpected->message.length));
         orphan_units_ -= units;

@@ -7,6 +7,10 @@
 // sender's memory: its operation occupies the sender's context, whose end is -FI_EAGAIN. Nobody stops reading what a
 // peer sends, so answers pass, and a message that has its receive is never behind one that has none.
 //
+// One of at most kUnchargedMost bytes is its own announcement (kFrameUncharged): it travels whole, and is kept in the
+// record that an announcement has. Its operation ends at the match, as that of an announced message does, but its
+// receiver needs nothing more of its sender, which may be away or have no processor.
+//
 // A message of more than a frame for which there are units may be announced all the same, to be pulled: it takes its
 // units (kFrameCharged) and is copied as it comes, receive or none, so that it completes as one that travels whole.
 //
@@ -23,7 +27,7 @@
 // the peer waits for:
 //   - an entry in the completion queue that no receive was posted for (remote CQ data of a write) takes one unit, which
 //     is given back when the application has read it (unread_entries.h);
-//   - announcements without a receive, one record each;
+//   - announcements without a receive, and messages that are their own: one record each;
 //   - answers that the peer does not read: kAnswerBytesMost of copies, of which an initiator asks for half at most, and
 //     kAnswersMost records.
 // Writes with data, announcements and reads that are over budget wait at their initiator, in order. A peer that sends

@@ -375,7 +375,7 @@ TEST_F(EnginePullUnexpected, TheyTakeUnitsAndGiveThemBack) {
 
 // It is announced. Who can read it does not wait for its sender, which may be away for long.
 TEST_F(EnginePullUnexpected, AShortOneWithoutUnitsIsReadWhileItsSenderIsAway) {
-    const Bytes sent = pattern(3, 7);
+    const Bytes sent = pattern(kUnchargedMost + 1, 7);
     for (const uint64_t flags : {uint64_t{0}, uint64_t{FI_INJECT}}) {
         int whole = 0;
         for (send(sent, flags); next() == 0; send(sent, flags)) ASSERT_LE(++whole, kWindowUsual);

@@ -1,12 +1,14 @@
 // How far a peer may send ahead of the receives for its messages.
 #include "impl/engine/protocol.h"
 #include "impl/test/engine/pair.h"
+#include "impl/test/engine/stat_view.h"
 
 namespace selvage::impl::test {
 namespace {
 
 constexpr size_t kTransmits = 64;
 constexpr size_t kLookEvery = 100;
+constexpr uint64_t kLastTag = uint64_t{1} << 60;
 
 struct Flood : Pair {
     uint64_t value = 0;
@@ -33,6 +35,15 @@ struct Flood : Pair {
             if (result && fi_tsend(a.ep, &value, sizeof value, nullptr, to_b, sent, nullptr)) return;
             if (result) ++sent;
         }
+    }
+    // As many as the first window has room for.
+    void fill() {
+        for (; sent < kWindowFirst; ++sent) {
+            ASSERT_EQ(fi_tsend(a.ep, &value, sizeof value, nullptr, to_b, sent, nullptr), 0);
+            progress();
+            reap();
+        }
+        ASSERT_EQ(completed, sent);
     }
     // How far b lets a peer send ahead.
     size_t window_of(const Node& node) {
@@ -86,6 +97,56 @@ TEST(EngineWindow, WhatIsSentTooFarAheadWaitsAtTheSenderAndArrivesInOrder) {
     EXPECT_GT(flood.sent - before, window * 3 / 4);
     EXPECT_LE(flood.sent - before, window + kTransmits);
     flood.take(before, flood.sent);
+}
+
+TEST(EngineWindow, AShortMessageBeyondItNeedsNothingOfItsSenderToBeReceived) {
+    for (const size_t size : {size_t{0}, size_t{1}, kUnchargedMost, kUnchargedMost + 1}) {
+        Flood flood;
+        flood.fill();
+        const Bytes bytes = pattern(size);
+        Bytes got(size);
+        ASSERT_EQ(fi_tsend(flood.a.ep, bytes.data(), size, nullptr, flood.to_b, kLastTag, nullptr), 0);
+        const auto receive = [&] {
+            ASSERT_EQ(fi_trecv(flood.b.ep, got.data(), size, nullptr, FI_ADDR_UNSPEC, kLastTag, 0, nullptr), 0);
+        };
+        const bool posted = size == 1;  // before it comes, or behind it
+        if (posted) receive();
+        flood.b.progress();
+        if (!posted) receive();
+        fi_cq_tagged_entry entry;
+        EXPECT_EQ(flood.b.read(&entry), size <= kUnchargedMost ? 1 : 0) << size;
+        EXPECT_EQ(flood.a.read(&entry), size <= kUnchargedMost ? 1 : 0) << size;
+        flood.progress();
+        EXPECT_EQ(got, bytes);
+    }
+}
+
+TEST(EngineWindow, ShortMessagesBeyondItAreForgottenWhenTheyHaveBeenReceived) {
+    Flood flood;
+    for (int round = 0; round < 8; ++round) {
+        const size_t before = flood.sent;
+        flood.pour();
+        ASSERT_GE(flood.sent - before, kTransmits) << round;
+        flood.take(before, flood.sent);
+        flood.progress();
+        flood.reap();
+        ASSERT_EQ(flood.completed, flood.sent) << round;
+    }
+}
+
+TEST(EngineWindow, ShortMessagesBeyondItStayWhenTheirSenderIsLost) {
+    Flood flood;
+    flood.pour();
+    flood.progress();
+    flood.a.close();
+    flood.b.progress();
+    for (size_t tag = 0; tag < flood.sent; ++tag) {
+        uint64_t got = 1;
+        fi_cq_tagged_entry entry;
+        ASSERT_EQ(fi_trecv(flood.b.ep, &got, sizeof got, nullptr, FI_ADDR_UNSPEC, tag, 0, nullptr), 0);
+        ASSERT_EQ(flood.b.read(&entry), 1) << tag;
+        ASSERT_EQ(got, flood.value);
+    }
 }
 
 TEST(EngineWindow, AWindowGrowsWithItsUseUpToItsMost) {
@@ -312,6 +373,41 @@ TEST(EngineWindow, WhoSendsMoreThanHeMayIsDropped) {
             pair.b.progress();
         }
         EXPECT_EQ(forged, credits ? 1 : kWindowFirst) << "the first message was honest";
+        pair.progress();
+    }
+}
+
+// Each is an announcement to its receiver, and waits for its match.
+TEST(EngineWindow, WhoSendsMoreBeyondItThanHeMayIsDropped) {
+    struct Case {
+        uint8_t flags;
+        uint64_t reply_id;
+        uint32_t size;
+        size_t taken;
+    };
+    constexpr uint8_t kWhole = kFrameUncharged | kFrameOnMatch;
+    for (const Case& each : {Case{kWhole, 1, 0, kAnnouncementsMost}, Case{kWhole, 0, 0, 0},
+                             Case{kFrameUncharged, 1, 0, 0}, Case{kWhole, 1, kUnchargedMost + 1, 0}}) {
+        Pair pair;
+        char byte = 1;
+        ASSERT_EQ(fi_tsend(pair.a.ep, &byte, 1, nullptr, pair.to_b, 1, nullptr), 0);
+        pair.progress();
+        auto& transport = pair.a.transport<false>();
+        auto& peer = *transport.peer_called(pair.b.endpoint.shm_address);
+        const Header header{.size = each.size,
+                            .op = static_cast<uint8_t>(FrameOp::Tagged),
+                            .flags = each.flags,
+                            .aux = 0,
+                            .word = {0, 0, each.reply_id}};
+        const std::vector<std::byte> payload(each.size);
+        size_t forged = 0;
+        for (; forged < 2 * kAnnouncementsMost && !peer.closing; ++forged) {
+            transport.forge(peer, header, payload);
+            pair.b.endpoint.path->progress();
+        }
+        EXPECT_EQ(forged, each.taken + 1);
+        EXPECT_EQ(endpoint_stat("fi_shm://b").at(Stat::OverBudget), each.taken ? 1U : 0U);
+        EXPECT_EQ(endpoint_stat("fi_shm://b").at(Stat::BadFrames), each.taken ? 0U : 1U);
         pair.progress();
     }
 }

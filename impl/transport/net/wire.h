@@ -34,7 +34,7 @@
 
 namespace selvage::impl::net {
 
-inline constexpr uint16_t kWireVersion = 2;
+inline constexpr uint16_t kWireVersion = 3;
 inline constexpr size_t kRandomBytes = 32;
 inline constexpr size_t kPrivateMax = 256;
 inline constexpr size_t kNoteFixed = 96;

@@ -11,7 +11,7 @@ namespace selvage::impl::verbs {
 namespace {
 
 // Version and, as frames are sent as they are in memory, the byte order.
-constexpr uint8_t kMagic[3] = {'S', 'v', std::endian::native == std::endian::little ? 5 : 0x85};
+constexpr uint8_t kMagic[3] = {'S', 'v', std::endian::native == std::endian::little ? 6 : 0x86};
 
 template <typename Number>
 void put(uint8_t* out, Number value) {
