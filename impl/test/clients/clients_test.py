@@ -18,6 +18,7 @@ import record  # noqa: E402
 import report  # noqa: E402
 import watch  # noqa: E402
 from case import FAILED, HUNG, PASSED, Case, Limits, Outcome, last_words  # noqa: E402
+from programs import mpich  # noqa: E402
 from tally import Result, Tally, broken  # noqa: E402
 from workplace import DEBIAN, OWN, Workplace  # noqa: E402
 
@@ -234,6 +235,14 @@ class Judges(unittest.TestCase):
             self.assertEqual(case.command, ('/mpich/bin/mpiexec', '-launcher', 'fork', '-n', '2', f'{folder}/init/timeout', '-a'))
         self.assertEqual((case.name, case.ranks), ('init/timeout -a X=y=z', 2))
         self.assertEqual(case.environment, {'FI_PROVIDER': 'tcp', 'LD_PRELOAD': '/shim.so', 'X': 'y=z', 'MPIEXEC_TIMEOUT': '10'})
+
+    def test_cases_whose_threads_make_communicators_in_any_order_are_left_out_of_a_list(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, 'testlist.in')
+            with open(path, 'w', encoding='utf-8') as file:
+                file.write('ctxdup 4\n@comm_overlap@ctxidup 4\n')
+            self.assertEqual([entry.name for entry in mpich.entries(path)], ['ctxdup', 'ctxidup'])
+            self.assertEqual([entry.name for entry in mpich.entries(path, overlaps=False)], ['ctxdup'])
 
     def test_cases_of_mpich_with_other_algorithms_are_of_the_whole_alone(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -72,11 +72,16 @@ class Entry(typing.NamedTuple):
     limit: int   # seconds, 0 if the list names none
 
 
-def entries(path):
-    """The entries of a list that are taken."""
+OVERLAPS = '@comm_overlap@'  # in a list that configure has not seen: threads make communicators in an order of their own
+
+
+def entries(path, overlaps=True):
+    """The entries of a list that are taken, with or without those that need what OVERLAPS says."""
     with open(path, encoding='utf-8') as file:
         for line in file:
-            words = line.replace('@comm_overlap@', '').split('#')[0].split()  # in a list that configure has not seen
+            if line.startswith(OVERLAPS) and not overlaps:
+                continue
+            words = line.replace(OVERLAPS, '').split('#')[0].split()
             if len(words) < 2 or not words[1].isdigit():
                 continue
             options = [word.partition('=')[::2] for word in words[2:]]
