@@ -50,7 +50,10 @@ protected:
     using Base::commit_flag, Base::may_be_quiet, Base::without_commit;
 
 public:
-    ssize_t atomic(const AtomicRequest& request) {
+    ssize_t atomic(const AtomicRequest& request) { return this->making_room(try_to_post(request)); }
+
+private:
+    ssize_t try_to_post(const AtomicRequest& request) {
         size_t elements;
         const ssize_t invalid = check_atomic(request, &elements);
         if (invalid) return invalid;

@@ -127,6 +127,15 @@ protected:
 
     ~EngineBase() = default;
 
+    // Who is refused for want of room repeats the call, and some programs read nothing until it is taken: Open MPI's
+    // threads, of which each waits with a lock that its own progress wants. What makes room comes by progress alone.
+    // REQUIRES: no lock of the engine is held.
+    ssize_t making_room(ssize_t result) {
+        if (result == -FI_EAGAIN) [[unlikely]]
+            progress();
+        return result;
+    }
+
     Peer* known_peer(fi_addr_t to) const { return peers_.find(to, av_generation()); }
     // Where that finds nobody: the address may name a context of a scalable endpoint.
     Peer* known_context(fi_addr_t to) const { return peers_.find_named(to, av_generation()); }

@@ -119,7 +119,10 @@ public:
                      .flags = flags});
     }
 
-    ssize_t send(const SendRequest& request) {
+    ssize_t send(const SendRequest& request) { return this->making_room(try_to_send(request)); }
+
+private:
+    ssize_t try_to_send(const SendRequest& request) {
         size_t length;
         if (request.count > options_.iov_max || (request.count && !request.ranges)) return -FI_EINVAL;
         if (!total_of(request.ranges, request.count, &length)) return -FI_EMSGSIZE;
@@ -203,7 +206,6 @@ public:
         return post(*op);
     }
 
-private:
     template <FrameOp Op>
     static constexpr uint64_t kSentFlags = FI_SEND | (Op == FrameOp::Tagged ? FI_TAGGED : FI_MSG);
 

@@ -41,7 +41,37 @@ protected:
         Base::post, Base::refuse, Base::resume, Base::take_ranges, Base::transmits_;
 
 public:
-    ssize_t access(const AccessRequest& request) {
+    ssize_t access(const AccessRequest& request) { return this->making_room(try_to_access(request)); }
+
+    ssize_t write_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t address, uint64_t key, void* context,
+                          uint64_t flags) {
+        constexpr size_t kMost = kAtOnceMax < kWholeMax ? kAtOnceMax : kWholeMax;
+        if constexpr (NativeRma<T>) return 1;
+        if (size > kMost || (flags & (kUnusual | FI_MORE | FI_INJECT_COMPLETE)) || this->is_shared()) return 1;
+        UnsharedGuard guard(*this);
+        Peer* peer = known_peer(to);
+        PeerState* state = peer ? state_in(*peer) : nullptr;
+        if (!state || state->busy || state->blocked || !state->responses.empty() || options_.strict) return 1;
+        if (offers(*peer, size)) return 1;
+        if (!may_complete(flags)) return -FI_EAGAIN;
+        Transmit* op = transmits_.take();
+        if (!op) return 1;
+        op->begin(Transmit::Kind::Write, state, flags, context);
+        if constexpr (kStages) op->staging = nullptr;
+        op->expects_answer = true;
+        op->enter(Transmit::Stage::Awaiting);
+        const SendResult result = send_write(*peer, bytes, size, transmits_.id(op), address, key);
+        if (result != SendResult::Done) [[unlikely]] {
+            transmits_.give(op);
+            if (result == SendResult::Again) state->blocked = true;
+            return 1;
+        }
+        state->sending.operations.append(op);
+        return 0;
+    }
+
+protected:
+    ssize_t try_to_access(const AccessRequest& request) {
         size_t length;
         uint64_t remote = 0;
         if (request.count > options_.iov_max || request.target_count > options_.rma_iov_max || !request.target_count)
@@ -86,34 +116,6 @@ public:
         return post(*op);
     }
 
-    ssize_t write_at_once(const void* bytes, size_t size, fi_addr_t to, uint64_t address, uint64_t key, void* context,
-                          uint64_t flags) {
-        constexpr size_t kMost = kAtOnceMax < kWholeMax ? kAtOnceMax : kWholeMax;
-        if constexpr (NativeRma<T>) return 1;
-        if (size > kMost || (flags & (kUnusual | FI_MORE | FI_INJECT_COMPLETE)) || this->is_shared()) return 1;
-        UnsharedGuard guard(*this);
-        Peer* peer = known_peer(to);
-        PeerState* state = peer ? state_in(*peer) : nullptr;
-        if (!state || state->busy || state->blocked || !state->responses.empty() || options_.strict) return 1;
-        if (offers(*peer, size)) return 1;
-        if (!may_complete(flags)) return -FI_EAGAIN;
-        Transmit* op = transmits_.take();
-        if (!op) return -FI_EAGAIN;
-        op->begin(Transmit::Kind::Write, state, flags, context);
-        if constexpr (kStages) op->staging = nullptr;
-        op->expects_answer = true;
-        op->enter(Transmit::Stage::Awaiting);
-        const SendResult result = send_write(*peer, bytes, size, transmits_.id(op), address, key);
-        if (result != SendResult::Done) [[unlikely]] {
-            transmits_.give(op);
-            if (result == SendResult::Again) state->blocked = true;
-            return 1;
-        }
-        state->sending.operations.append(op);
-        return 0;
-    }
-
-protected:
     // Nothing is reported of it, or that its bytes were taken is all that was asked for, and no counter counts it: the
     // target answers only when it fails (decisions.md, "Completed, and refused later").
     bool may_be_quiet(uint64_t flags) const {

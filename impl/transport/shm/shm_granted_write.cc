@@ -17,6 +17,7 @@
 #include "impl/base/clock.h"
 #include "impl/config/log.h"
 #include "impl/transport/shm/other_memory.h"
+#include "impl/transport/shm/settings.h"
 #include "impl/transport/shm/shm_transport.h"
 #include "impl/transport/shm/wait_for_sender.h"
 
@@ -30,12 +31,11 @@ bool ShmTransport::write_granted(Peer& peer, uint64_t epoch, const iovec* ranges
     const iovec place{.iov_base = reinterpret_cast<void*>(to), .iov_len = here.bytes()};
     shm::Rest there(&place, 1);
     writing.exchange(1, std::memory_order_seq_cst);
-    int error = -FI_EKEYREJECTED;
-    if (peer.out.region->revocations.load(std::memory_order_seq_cst) == epoch)
-        error = lives(peer) ? shm::write_to(peer.process, here, there) : -FI_ECONNRESET;
+    const bool may_write = peer.out.region->revocations.load(std::memory_order_seq_cst) == epoch && lives(peer);
+    const int error = may_write ? shm::write_to(peer.process, here, there) : 0;
     writing.store(0, std::memory_order_release);
-    if (error && error != -FI_EKEYREJECTED && error != -FI_ECONNRESET) forbid_writes(peer, error);
-    return !error;
+    if (error) forbid_writes(peer, error);
+    return may_write && !error;
 }
 
 bool ShmTransport::lives(Peer& peer) {
@@ -66,10 +66,12 @@ void ShmTransport::came_written(Peer& peer, size_t length, bool at_once) {
 
 // Owner.
 
+// Who is not introduced knows no process to write into.
 void ShmTransport::grants_writes(Peer& peer) {
+    if (!shm::may_pull()) return;
     if (!peer.may_write) ++writers_;
     peer.may_write = true;
-    may_be_read(peer);  // it has to know this process
+    may_be_read(peer);
 }
 
 void ShmTransport::revoke_grants() {
