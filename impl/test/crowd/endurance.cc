@@ -6,7 +6,9 @@
 // Processes with an odd number have automatic progress, the others manual. The first two are stopped, but never killed.
 // What the processes know of each other is on a board in shared memory. A number on the board, the incarnation, goes up
 // before its process is killed: an operation may fail if the peer that it was posted to has another incarnation now,
-// and for no other reason. Messages are numbered for each pair of incarnations, so that a gap is a loss.
+// and for no other reason. Messages are numbered for each pair of incarnations, so that a gap is a loss. Every third
+// incarnation sends no messages, and writes to its neighbour alone, one write after another, as what is granted is used
+// so.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -26,6 +28,7 @@ namespace {
 constexpr size_t kMost = 64;                      // processes
 constexpr size_t kBytesMost = size_t{400} << 10;  // of a message or a write
 constexpr size_t kSizes[] = {8, 8, 100, 5000, 5000, 40'000, kBytesMost};
+constexpr size_t kWriteBytes = size_t{16} << 10;  // of one at a time
 constexpr size_t kRegionBytes = size_t{1} << 20;
 constexpr size_t kGuardBytes = size_t{256} << 10;  // in front of the region, and behind it
 constexpr size_t kReceives = 8;
@@ -128,6 +131,7 @@ public:
           count_(count),
           incarnation_(card_.incarnation),
           random_(seed * 1000 + rank + (static_cast<uint64_t>(incarnation_) << 32)),
+          writes_alone_(random_.below(3) == 0),
           station_(choose(provider, rank)) {
         receives_.resize(kReceives, std::vector<std::byte>(kBytesMost));
         for (auto& receive : receives_) post(receive);
@@ -203,14 +207,14 @@ private:
     bool start() {
         Operation* operation = nullptr;
         for (Operation& each : operations_) operation = each.used ? operation : &each;
-        const size_t peer = random_.below(count_);
-        if (!operation || peer == rank_) return false;
+        const size_t peer = writes_alone_ ? (rank_ + 1) % count_ : random_.below(count_);
+        if (!operation || peer == rank_ || (writes_alone_ && under_way())) return false;
         const fi_addr_t address = find(peer);
         if (address == FI_ADDR_NOTAVAIL) return false;
         operation->peer = peer;
         operation->incarnation = known_[peer].incarnation;
-        operation->writes = random_.below(3) == 0;
-        operation->bytes.resize(kSizes[random_.below(std::size(kSizes))]);
+        operation->writes = writes_alone_ || random_.below(3) == 0;
+        operation->bytes.resize(writes_alone_ ? kWriteBytes : kSizes[random_.below(std::size(kSizes))]);
         operation->posted = now();
         const ssize_t result = operation->writes ? write(*operation, address) : send(*operation, address);
         if (result == -FI_EAGAIN) return false;
@@ -373,6 +377,7 @@ private:
     size_t count_;
     uint32_t incarnation_;
     Random random_;
+    bool writes_alone_;
     Guarded memory_;
     uint64_t keys_ = 0;
     fid_mr* mr_ = nullptr;

@@ -279,6 +279,29 @@ TEST_F(ShmWords, AnOwnerThatOnlyAnsweredIntroducesItself) {
     EXPECT_TRUE(a_seen_->out.lines);
 }
 
+// Its frames came as answers, in the slot of what it was asked.
+TEST_F(ShmWords, APeerWithoutASlotWritesNothingAtOnceAndIsNotWaitedFor) {
+    a_.grants_writes(*b_seen_);
+    a_.revoke_grants();
+    ASSERT_EQ(send_text(b_, *a_seen_, "answer"), SendResult::Done);
+    ASSERT_FALSE(a_seen_->out.lines);
+    ShmTransport::came_written(*a_seen_, 1 << 20, false);
+    a_seen_->process = getpid();
+    a_seen_->writes.allow();
+    EXPECT_FALSE(b_.writes_at_once(*a_seen_, 64 << 10)) << "it has no slot";
+    ASSERT_TRUE(b_.may_be_read(*a_seen_));
+    EXPECT_FALSE(b_.writes_at_once(*a_seen_, 64 << 10)) << "its slot is not known";
+    ASSERT_EQ(send_text(b_, *a_seen_, "by the ring"), SendResult::Done);
+    EXPECT_TRUE(b_.writes_at_once(*a_seen_, 64 << 10));
+}
+
+TEST_F(ShmWords, AnAnswerIsCountedAsAFrame) {
+    const uint64_t before = ShmTransport::frames_sent(*a_seen_);
+    ASSERT_EQ(send_text(b_, *a_seen_, "answer"), SendResult::Done);
+    ASSERT_FALSE(a_seen_->out.lines);
+    EXPECT_NE(ShmTransport::frames_sent(*a_seen_), before);
+}
+
 // Reads that take so many microseconds, by asking and at once.
 TEST_F(ShmWords, ReadsAreMadeAtOnceWhereThatIsFaster) {
     constexpr size_t kRead = 16 << 10;

@@ -56,7 +56,7 @@ void ShmTransport::forbid_writes(Peer& peer, int error) {
 
 // What asking costs is measured once the peer knows how what it is asked for comes the fastest.
 void ShmTransport::came_written(Peer& peer, size_t length, bool at_once) {
-    if (!may_keep_grants(peer, length)) return;
+    if (!may_keep_grants(peer, length) || !peer.out.lines) return;
     if (!at_once && !shm::says_chosen(peer.out.slot().pulls.load(std::memory_order_relaxed), length))
         return peer.writes.interrupt();
     if (!peer.writes.counts(length)) return;
@@ -77,8 +77,9 @@ void ShmTransport::grants_writes(Peer& peer) {
 void ShmTransport::revoke_grants() {
     count_revocation();
     if (!writers_) return;
+    // Who has no slot here asks by its answers, and writes nothing yet.
     for (size_t i = 0; i < peer_count_; ++i) {
-        if (peers_[i]->may_write) await_writer(*peers_[i]);
+        if (peers_[i]->may_write && peers_[i]->in.lines) await_writer(*peers_[i]);
     }
 }
 

@@ -117,8 +117,10 @@ public:
     static bool may_keep_grants(const Peer& peer, size_t length) {
         return peer.in.lines && length >= shm::kPullMin && length <= kAtOnceMost;
     }
+    // Not before something was sent by the ring: who has answered that, as all must be for a write at once, knows the
+    // slot, and waits for who writes.
     bool writes_at_once(const Peer& peer, size_t length) const {
-        return shm::says_pull(peer.writes.word(), length) && keeps_grants(peer, length) && peer.out.lines;
+        return shm::says_pull(peer.writes.word(), length) && keeps_grants(peer, length) && peer.out.position;
     }
     static void came_written(Peer& peer, size_t length, bool at_once);
     static bool write_granted(Peer& peer, uint64_t epoch, const iovec* ranges, size_t count, uint64_t to);
@@ -134,7 +136,7 @@ public:
         return peer.out.region && peer.out.region->revocations.load(std::memory_order_acquire) == epoch;
     }
     // Changes with every frame that is sent to the peer.
-    static uint64_t frames_sent(const Peer& peer) { return peer.out.position; }
+    static uint64_t frames_sent(const Peer& peer) { return peer.out.position + peer.slot_answers.written; }
 
     bool arm();
     // Made at the first call; a negative errno when there is none to be had, and then arm() never lets anybody sleep.
