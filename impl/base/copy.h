@@ -18,13 +18,10 @@ inline bool is_just_ahead(const void* to, const void* from) {
 
 // As fast wherever both lie.
 [[gnu::noinline]] inline void copy_by_words(std::byte* to, const std::byte* from, size_t size) {
-    struct Half {
-        uint64_t words[4];
-    };
-    Half halves[2];
-    for (; size >= sizeof halves; size -= sizeof halves, to += sizeof halves, from += sizeof halves) {
-        memcpy(halves, from, sizeof halves);
-        memcpy(to, halves, sizeof halves);
+    uint64_t words[8];
+    for (; size >= sizeof words; size -= sizeof words, to += sizeof words, from += sizeof words) {
+        memcpy(words, from, sizeof words);
+        memcpy(to, words, sizeof words);
     }
     memcpy(to, from, size);
 }

@@ -184,7 +184,7 @@ private:
         if (whole) peer->spend(units_of(length));
         const bool uncharged = !whole && length <= kUnchargedMost && length <= eager_max(*peer);
         const bool announced = (!whole || offered) && !uncharged;
-        op->expects_answer = answered || announced || uncharged;
+        op->expects_answer = answered || !whole || offered;
         if (op->expects_answer) header.word[2] = transmits_.id(op);
         if (request.flags & FI_MATCH_COMPLETE) header.flags |= kFrameOnMatch;
         if (!whole && length <= eager_max(*peer)) count_stat(*peer, Stat::AnnouncedShort);

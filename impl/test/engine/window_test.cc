@@ -81,6 +81,14 @@ struct Flood : Pair {
     }
 };
 
+// Of both sides each knows the other.
+bool have_met(Pair& pair) {
+    char byte = 1;
+    const bool sent = fi_tsend(pair.a.ep, &byte, 1, nullptr, pair.to_b, 1, nullptr) == 0;
+    pair.progress();
+    return sent;
+}
+
 TEST(EngineWindow, WhatIsSentTooFarAheadWaitsAtTheSenderAndArrivesInOrder) {
     Flood flood;
     flood.pour();
@@ -324,9 +332,7 @@ TEST(EngineWindow, WhatWasCancelledIsGivenBack) {
 // It has its units while it waits, and the peer gives them, too.
 TEST(EngineWindow, UnitsThatAPeerGaveTwiceCountOnce) {
     Pair pair;
-    char byte = 1;
-    ASSERT_EQ(fi_tsend(pair.a.ep, &byte, 1, nullptr, pair.to_b, 1, nullptr), 0);
-    pair.progress();
+    ASSERT_TRUE(have_met(pair));
     auto& transport = pair.b.transport<false>();
     auto& back = *transport.peer_called(pair.a.endpoint.shm_address);
     auto& peer = *pair.a.transport<false>().peer_called(pair.b.endpoint.shm_address);
@@ -358,9 +364,7 @@ TEST(EngineWindow, UnitsThatAPeerGaveTwiceCountOnce) {
 TEST(EngineWindow, WhoSendsMoreThanHeMayIsDropped) {
     for (const bool credits : {false, true}) {
         Pair pair;
-        char byte = 1;
-        ASSERT_EQ(fi_tsend(pair.a.ep, &byte, 1, nullptr, pair.to_b, 1, nullptr), 0);
-        pair.progress();
+        ASSERT_TRUE(have_met(pair));
         auto& transport = pair.a.transport<false>();
         auto& peer = *transport.peer_called(pair.b.endpoint.shm_address);
         const Header message{.size = 0, .op = static_cast<uint8_t>(FrameOp::Tagged), .flags = 0, .aux = 0, .word = {}};
@@ -389,9 +393,7 @@ TEST(EngineWindow, WhoSendsMoreBeyondItThanHeMayIsDropped) {
     for (const Case& each : {Case{kWhole, 1, 0, kAnnouncementsMost}, Case{kWhole, 0, 0, 0},
                              Case{kFrameUncharged, 1, 0, 0}, Case{kWhole, 1, kUnchargedMost + 1, 0}}) {
         Pair pair;
-        char byte = 1;
-        ASSERT_EQ(fi_tsend(pair.a.ep, &byte, 1, nullptr, pair.to_b, 1, nullptr), 0);
-        pair.progress();
+        ASSERT_TRUE(have_met(pair));
         auto& transport = pair.a.transport<false>();
         auto& peer = *transport.peer_called(pair.b.endpoint.shm_address);
         const Header header{.size = each.size,

@@ -6,10 +6,9 @@
 
 #include <atomic>
 #include <cstring>
-#include <thread>
 
 #include "impl/test/shm/deny_call.h"
-#include "impl/test/shm/fake_sink.h"
+#include "impl/test/shm/other_process.h"
 
 namespace selvage::impl::test {
 namespace {
@@ -84,20 +83,10 @@ protected:
     }
     // The writer stops itself, as if by a debugger, while it writes. Revoking waits for it until it goes on or dies.
     void revoke_from_stopped(int signal) {
-        std::atomic<bool> waits{true};
-        bool waited = false;
-        std::thread other([&] {
-            int status = 0;
-            const bool stopped = waitpid(child_, &status, WUNTRACED) == child_ && WIFSTOPPED(status);
-            usleep(50'000);
-            waited = stopped && waits;
-            kill(child_, signal);
-        });
+        Resumer resumer(child_, signal);
         ASSERT_TRUE(wait_until([&] { return peer_->in.slot().writing.load() != 0; }));
         owner_.revoke_grants();
-        waits = false;
-        other.join();
-        EXPECT_TRUE(waited) << "revoke_grants() has returned, and the writer may still write";
+        EXPECT_TRUE(resumer.was_waited_for()) << "revoke_grants() has returned, and the writer may still write";
     }
 
     static constexpr uint64_t kGranted = 1;  // 0 is none yet
@@ -179,16 +168,8 @@ TEST_F(ShmGrantedWriteThatIsForbidden, IsRefusedAndNotTriedAgain) {
 // The number of an owner that was killed is another process's by now: this one's.
 TEST(ShmGrantedWriteToTheDead, IsNotMadeToWhoHasItsNumber) {
     Name dead("dead"), living("living");
-    int ready[2];
-    ASSERT_EQ(pipe(ready), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        ShmTransport owner;
-        if (owner.open_at(dead.text, {}) == 0) static_cast<void>(!write(ready[1], "x", 1));
-        for (;;) pause();
-    }
-    char byte;
-    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    IdleOwner owner(dead);
+    ASSERT_TRUE(owner.is_ready());
     ShmTransport writer;
     ShmPeer* peer = nullptr;
     ASSERT_EQ(writer.open_at(living.text, {}), 0);
@@ -200,8 +181,7 @@ TEST(ShmGrantedWriteToTheDead, IsNotMadeToWhoHasItsNumber) {
     const auto to = reinterpret_cast<uintptr_t>(place.data());
     EXPECT_TRUE(ShmTransport::write_granted(*peer, epoch, &range, 1, to));
     EXPECT_EQ(place, source);
-    kill(child, SIGKILL);
-    ASSERT_EQ(waitpid(child, nullptr, 0), child);
+    ASSERT_TRUE(owner.kill());
     usleep(ShmPeer::kSeenFor / 1000);  // no number is given again sooner
     place.assign(place.size(), 'x');
     EXPECT_FALSE(ShmTransport::write_granted(*peer, epoch, &range, 1, to));

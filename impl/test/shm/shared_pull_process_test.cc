@@ -3,12 +3,12 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <atomic>
 #include <cstring>
 #include <thread>
 
 #include "impl/test/shm/deny_call.h"
 #include "impl/test/shm/offering_sink.h"
+#include "impl/test/shm/other_process.h"
 #include "impl/transport/shm/other_memory.h"
 
 namespace selvage::impl::test {
@@ -23,16 +23,8 @@ using shm::SharedPullSender;
 TEST(ShmSharedPullOfTheDead, IsNotWrittenToWhoHasItsNumber) {
     constexpr size_t kLength = 100'000;
     Name dead("dead"), living("living");
-    int ready[2];
-    ASSERT_EQ(pipe(ready), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        ShmTransport receiver;
-        if (receiver.open_at(dead.text, {}) == 0) static_cast<void>(!write(ready[1], "x", 1));
-        for (;;) pause();
-    }
-    char byte;
-    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    IdleOwner receiver(dead);
+    ASSERT_TRUE(receiver.is_ready());
     ShmTransport sender;
     OfferingSink sink;
     ShmPeer* peer = nullptr;
@@ -46,8 +38,7 @@ TEST(ShmSharedPullOfTheDead, IsNotWrittenToWhoHasItsNumber) {
     SharedPullReceiver receiving;
     for (const bool lives : {true, false}) {
         if (!lives) {
-            kill(child, SIGKILL);
-            ASSERT_EQ(waitpid(child, nullptr, 0), child);
+            ASSERT_TRUE(receiver.kill());
         }
         ASSERT_TRUE(sender.offers(*peer, kLength));
         receiving.open(peer->out.slot().shared, transfer(kLength, source.data(), destination.data()));
@@ -208,20 +199,10 @@ class ShmSharingWithOneThatIsStopped : public ShmSharing {
 
 TEST_F(ShmSharingWithOneThatIsStopped, IsWaitedForUntilItGoesOn) {
     std::string got(kMost, '\0');
-    std::atomic<bool> waits{true};
-    bool waited = false;
-    std::thread other([&] {
-        int status = 0;
-        const bool stopped = waitpid(child_, &status, WUNTRACED) == child_ && WIFSTOPPED(status);
-        usleep(50'000);
-        waited = stopped && waits;
-        kill(child_, SIGCONT);
-    });
+    Resumer resumer(child_);
     // Transfers pass until the child has claimed a chunk of one.
     EXPECT_TRUE(repeat_until([&] { return pull(0, kMost, got.data()) || peer_->shared.receiver.senders(); }));
-    waits = false;
-    other.join();
-    EXPECT_TRUE(waited) << "pull() has returned, and the sender may still write";
+    EXPECT_TRUE(resumer.was_waited_for()) << "pull() has returned, and the sender may still write";
     EXPECT_EQ(got, source_);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "impl/engine/memory.h"
 #include "impl/transport/shm/layout.h"
@@ -38,6 +39,10 @@ int read_from(pid_t process, Rest& there, Rest& here, bool aside = goes_aside())
 // All of `here` to `there`, which is as long. 0, or a negative errno; then some of it may have been written. Who may
 // write, and when: shared_pull.h, shm_granted_write.cc.
 int write_to(pid_t process, Rest& here, Rest& there, bool aside = goes_aside());
+
+// What they answered says of that process, and not of one transfer alone, as a bad address of the application's or a
+// shortage does.
+constexpr bool concerns_process(int error) { return error != -EFAULT && error != -ENOMEM; }
 
 // This id lies there in that process.
 bool has_id(pid_t process, uint64_t address, const uint8_t (&id)[kIdBytes]);

@@ -46,9 +46,9 @@ bool ShmTransport::lives(Peer& peer) {
     return true;
 }
 
-// As for reading (forbid_pulls): a bad address, or a shortage, says nothing of other writes.
+// As for reading (forbid_pulls).
 void ShmTransport::forbid_writes(Peer& peer, int error) {
-    if (error == -EFAULT || error == -ENOMEM) return;
+    if (!shm::concerns_process(error)) return;
     log_for("shm", FI_LOG_INFO, FI_LOG_EP_DATA, "the memory of process %d can't be written (%s)", peer.process,
             fi_strerror(-error));
     peer.writes.forbid();
@@ -59,9 +59,7 @@ void ShmTransport::came_written(Peer& peer, size_t length, bool at_once) {
     if (!may_keep_grants(peer, length) || !peer.out.lines) return;
     if (!at_once && !shm::says_chosen(peer.out.slot().pulls.load(std::memory_order_relaxed), length))
         return peer.writes.interrupt();
-    if (!peer.writes.counts(length)) return;
-    const auto way = at_once ? shm::PullChoice::Way::Kernel : shm::PullChoice::Way::Ring;
-    peer.writes.finished(way, length, length, now(peer.writes));
+    measure_access(peer.writes, length, at_once);
 }
 
 // Owner.

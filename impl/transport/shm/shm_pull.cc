@@ -86,9 +86,9 @@ bool ShmTransport::is_still_there(const Peer& peer) {
 }
 
 // What could be read once can become forbidden: by a process that makes itself undumpable, by the administrator. From
-// then on everything comes through the ring. A bad address of the application's, or a shortage, says nothing of others.
+// then on everything comes through the ring.
 void ShmTransport::forbid_pulls(Peer& peer, int error) {
-    if (error == -EFAULT || error == -ENOMEM) return;
+    if (!shm::concerns_process(error)) return;
     log_for("shm", FI_LOG_INFO, FI_LOG_EP_DATA, "the memory of process %d can't be read any more (%s)", peer.process,
             fi_strerror(-error));
     peer.process = 0;
@@ -150,9 +150,14 @@ void ShmTransport::came_read(Peer& peer, size_t length, bool at_once) {
     } else if (!peer.choice.is_chosen(length)) {
         return peer.reads.interrupt();
     }
-    if (!peer.reads.counts(length)) return;
+    measure_access(peer.reads, length, at_once);
+}
+
+// A read or write of this side's.
+void ShmTransport::measure_access(shm::PullChoice& choice, size_t length, bool at_once) {
+    if (!choice.counts(length)) return;
     const auto way = at_once ? shm::PullChoice::Way::Kernel : shm::PullChoice::Way::Ring;
-    peer.reads.finished(way, length, length, now(peer.reads));
+    choice.finished(way, length, length, now(choice));
 }
 
 }  // namespace selvage::impl

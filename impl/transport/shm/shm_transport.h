@@ -105,18 +105,16 @@ public:
     bool has_next(const Peer& peer, uint32_t size, Header* next) const;
     int pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
 
-    bool keeps_grants(const Peer& peer, size_t length) const {
-        return length >= shm::kPullMin && length <= kAtOnceMost && can_pull(peer);
+    static bool may_keep_grants(const Peer& peer, size_t length) {
+        return peer.in.lines && length >= shm::kPullMin && length <= kAtOnceMost;
     }
+    bool keeps_grants(const Peer& peer, size_t length) const { return peer.process && may_keep_grants(peer, length); }
     bool reads_at_once(const Peer& peer, size_t length) const {
         return shm::says_pull(peer.reads.word(), length) && keeps_grants(peer, length);
     }
     void came_read(Peer& peer, size_t length, bool at_once);
 
     // shm_granted_write.cc
-    static bool may_keep_grants(const Peer& peer, size_t length) {
-        return peer.in.lines && length >= shm::kPullMin && length <= kAtOnceMost;
-    }
     // Not before something was sent by the ring: who has answered that, as all must be for a write at once, knows the
     // slot, and waits for who writes.
     bool writes_at_once(const Peer& peer, size_t length) const {
@@ -212,6 +210,7 @@ private:
     static bool is_still_there(const Peer& peer);
     static void forbid_pulls(Peer& peer, int error);
     static void finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved, size_t transfers);
+    static void measure_access(shm::PullChoice& choice, size_t length, bool at_once);
     static shm::PullChoice::Moment now(const shm::PullChoice& choice);
 
     // shm_shared_pull.cc; the sender's end in shm_datapath.h
