@@ -14,6 +14,7 @@ import unittest.mock
 sys.dont_write_bytecode = True  # nothing is left in the tree
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import clients  # noqa: E402
+import debian  # noqa: E402
 import record  # noqa: E402
 import report  # noqa: E402
 import watch  # noqa: E402
@@ -298,6 +299,28 @@ class Judges(unittest.TestCase):
         self.assertEqual(self.verdict(self.WHOLE.replace('killed', '')), FAILED)
         self.assertEqual(self.verdict(''.join(self.WHOLE.splitlines(True)[1:])), FAILED)
         self.assertEqual(self.verdict(''), FAILED)
+
+
+class Sources(unittest.TestCase):
+    def fetch(self, folder, apt_get):
+        """What debian.source() gives with this script as apt-get."""
+        script = os.path.join(folder, 'apt-get')
+        with open(script, 'w', encoding='utf-8') as file:
+            file.write(f'#!/bin/sh\ncase "$*" in *" source "*) ;; *) exit 0 ;; esac\n{apt_get}')
+        os.chmod(script, 0o755)
+        with unittest.mock.patch.dict(os.environ, {'PATH': f'{folder}:{os.environ["PATH"]}'}), \
+                unittest.mock.patch.object(debian, '_mirror', lambda: ('http://nowhere', 'bookworm')):
+            return debian.source('some', os.path.join(folder, 'sources'))
+
+    def test_a_tarball_that_came_without_the_description_of_its_package_is_taken(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = self.fetch(folder, 'mkdir some-1 && touch some-1/README && tar cJf some_1.orig.tar.xz some-1\n'
+                                       'echo "E: Failed to fetch some_1-2.dsc  404" >&2; exit 100\n')
+            self.assertTrue(os.path.exists(os.path.join(place, 'README')))
+
+    def test_what_has_no_tarball_is_unavailable_for_the_reason_that_was_given(self):
+        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(clients.Unavailable, 'no such package'):
+            self.fetch(folder, 'echo "E: no such package" >&2; exit 100\n')
 
 
 class Recording(unittest.TestCase):

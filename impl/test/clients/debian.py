@@ -69,7 +69,7 @@ def source(package, folder, suite=None):
     got = subprocess.run(['apt-get', *apt, 'source', '--download-only', package], cwd=place, capture_output=True, text=True,
                          check=False)
     tarballs = [name for name in glob.glob(os.path.join(place, '*.orig.tar.*')) if not name.endswith('.asc')]
-    if got.returncode or not tarballs:
+    if not tarballs:  # of a package that was just replaced the mirror may lack the description, which is not wanted
         reason = [line for line in got.stderr.splitlines() if line.startswith('E:')]
         raise Unavailable(f'apt-get source {package}: {reason[0][3:] if reason else "failed"}')
     subprocess.run(['tar', 'xf', tarballs[0], '--strip-components=1'], cwd=place, check=True)
