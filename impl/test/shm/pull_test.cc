@@ -169,6 +169,17 @@ TEST_F(ShmPull, TheMemoryOfAPeerThatIntroducedItselfIsRead) {
     EXPECT_EQ(got, pattern(kLength, 3));
 }
 
+// For which it would take a call of its own behind that, once the moment for which it counts as seen is over.
+TEST_F(ShmPull, APeerThatWasSeenTooLongAgoForTheNextCallIsSeenByIt) {
+    meet();
+    ASSERT_TRUE(transport_.can_pull(*peer_));
+    std::string got(4096, '\0');
+    const iovec remote{reinterpret_cast<void*>(offer_.address), got.size()}, local{got.data(), got.size()};
+    const int64_t before = peer_->seen_at = monotonic_nanoseconds() - ShmPeer::kSeenFor * 3 / 4;
+    ASSERT_EQ(transport_.pull(*peer_, &remote, 1, &local, 1), 0);
+    EXPECT_NE(peer_->seen_at, before);
+}
+
 TEST_F(ShmPull, AnAddressThatLeadsNowhereIsAnError) {
     meet();
     ASSERT_TRUE(transport_.can_pull(*peer_));
