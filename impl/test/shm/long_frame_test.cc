@@ -195,6 +195,68 @@ TEST_F(LongFrames, APieceThatDoesNotFitDropsItsSender) {
     }
 }
 
+// A message of this many bytes from b, to a place of a's.
+struct SplitFrames : LongFrames {
+    std::string bytes;
+
+    // Which has just sent something, and whose region b has entered.
+    ShmPeer& asks() {
+        at_b.arrivals.clear();
+        ShmPeer& to_a = from_a();
+        EXPECT_TRUE(b.may_be_read(to_a));
+        return to_a;
+    }
+
+    size_t lines_of_send(ShmPeer& to_a, size_t size) {
+        bytes = pattern(size, 3);
+        got.assign(size, '\0');
+        at_a.places = {{got.data(), size}};
+        const iovec part = {bytes.data(), size};
+        Header header{};
+        header.size = static_cast<uint32_t>(size);
+        header.op = 2;
+        const uint64_t before = to_a.out.position;
+        EXPECT_EQ(b.send(to_a, {header, &part, 1, nullptr, false}), SendResult::Done);
+        return to_a.out.position - before;
+    }
+};
+
+TEST_F(SplitFrames, AnAnswerOfEightKibibytesAndMoreComesInHalves) {
+    asks();
+    lines_of_send(asks(), ShmTransport::kFrameMax);  // for which all of the ring gets memory
+    ASSERT_TRUE(until([&] { return !at_a.arrivals.empty(); }));
+    for (const size_t size : {shm::kSplitMin, shm::kSplitMin + 1, size_t{9'999}, ShmTransport::kFrameMax}) {
+        at_a.ends.clear();
+        ShmPeer& to_a = asks();
+        EXPECT_EQ(lines_of_send(to_a, size), shm::split_lines(static_cast<uint32_t>(size))) << size;
+        EXPECT_GT(shm::split_lines(static_cast<uint32_t>(size)), shm::lines_of(size));
+        ASSERT_TRUE(until([&] { return at_a.ends.size() == 1; })) << size;
+        EXPECT_EQ(at_a.ends[0], 0);
+        EXPECT_EQ(got, bytes) << size;
+    }
+}
+
+TEST_F(SplitFrames, WhatFollowsAFrameOfTheSameSenderComesWholeAsDoesWhatIsShorter) {
+    asks();
+    ShmPeer& to_a = asks();
+    send_text(b, to_a, "the answer");
+    EXPECT_EQ(lines_of_send(to_a, ShmTransport::kFrameMax), shm::lines_of(ShmTransport::kFrameMax));
+    asks();
+    EXPECT_EQ(lines_of_send(to_a, shm::kSplitMin - 1), shm::lines_of(shm::kSplitMin - 1));
+}
+
+TEST_F(SplitFrames, OneOfNoLengthOrOfMoreThanAFrameDropsItsSender) {
+    for (const size_t size : {size_t{0}, ShmTransport::kFrameMax + 1, size_t{shm::kPieceBit} | 16}) {
+        at_b.downs.clear();
+        ASSERT_EQ(a.find_peer_at(b_name.text, &to_b), 0);
+        to_b->out.publish_as(static_cast<uint32_t>(size) | shm::kSplitBit, {}, 0, nullptr, 0);
+        ASSERT_TRUE(until([&] { return !at_b.downs.empty(); })) << size;
+        EXPECT_EQ(at_b.downs[0].second, FI_ECONNABORTED);
+        ASSERT_TRUE(until([&] { return !at_a.downs.empty(); }));
+        at_a.downs.clear();
+    }
+}
+
 TEST_F(LongFrames, ASenderThatGoesInTheMiddleEndsItWithAnError) {
     ASSERT_EQ(send(kLongest), SendResult::Held);
     b.progress(at_b);

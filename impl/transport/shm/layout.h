@@ -32,7 +32,7 @@
 // a release store, and is what the consumer polls: bit 31 of it is the parity of the lap, so that what is left of the
 // lap before is never taken for a frame. Where the lap before has left payload at the place where the next frame will
 // begin, its first word is cleared before the frame in front of it is published (ring.h). A frame that is longer than
-// ShmTransport::kFrameMax comes in several of these (long_frame.h).
+// ShmTransport::kFrameMax, and some that are not, come in several of these (long_frame.h).
 //
 // bell.h draws the protocols between sender and owner, word by word; shared_pull.h that of transfers that both copy,
 // shm_granted_write.cc that of writes under a grant.
@@ -48,7 +48,7 @@
 namespace selvage::impl::shm {
 
 inline constexpr uint64_t kRegionMagic = 0x73656c7661676502;  // "selvage", kind 2; written last
-inline constexpr uint32_t kRegionVersion = 12;
+inline constexpr uint32_t kRegionVersion = 13;
 
 inline constexpr size_t kPage = 4096;
 inline constexpr size_t kLine = 64;

@@ -5,6 +5,10 @@
 // is published: Outbound has no room for anybody else meanwhile (models/long.pml). So both kinds are seen by a size
 // beyond kFrameMax, and a frame that is no part of one costs nothing.
 //
+// A frame of kSplitMin and more that answers its receiver, who waits for it, comes so, too, in two halves: the receiver
+// copies the first out of the ring while the sender copies the second into it. Its header has kSplitBit beside the
+// size, and both halves are published in the same call.
+//
 // The sender reads the payload until its last piece is published; the receiver puts it where its engine says, and has
 // it there when the last piece has come, whether a receive is posted or not.
 #pragma once
@@ -13,10 +17,20 @@
 
 #include "impl/engine/memory.h"
 #include "impl/engine/transport.h"
+#include "impl/transport/shm/ring.h"
 
 namespace selvage::impl::shm {
 
 inline constexpr uint32_t kPieceBit = uint32_t{1} << 30;
+inline constexpr uint32_t kSplitBit = uint32_t{1} << 29;
+inline constexpr size_t kSplitMin = 8 * 1024;
+
+// Bytes of the first half, whole lines.
+constexpr uint32_t split_half(uint32_t size) { return static_cast<uint32_t>((size / 2 + kLine - 1) / kLine * kLine); }
+// Lines of both halves and their header.
+constexpr size_t split_lines(uint32_t size) {
+    return 1 + lines_of(split_half(size)) + lines_of(size - split_half(size));
+}
 
 // The sender's end: a frame that is not wholly in the ring.
 struct LongOutbound {

@@ -6,6 +6,17 @@
 namespace selvage::impl {
 
 inline SendResult ShmTransport::send(Peer& peer, const Frame& frame) {
+    if (splits(peer, frame)) [[unlikely]] {
+        // By members: the frame itself would have to be in memory in every call.
+        const Header& from = frame.header;
+        return send_split(peer,
+                          {.size = from.size,
+                           .op = from.op,
+                           .flags = from.flags,
+                           .aux = from.aux,
+                           .word = {from.word[0], from.word[1], from.word[2]}},
+                          frame.payload->iov_base);
+    }
     const size_t lines = shm::lines_of(frame.header.size);
     if (!peer.out.has_room(lines)) [[unlikely]] {
         if (peer.slot_answers.writable) {
@@ -65,9 +76,12 @@ void ShmTransport::drop_malformed(Peer& peer, S& sink) {
 }
 
 template <typename S>
-unsigned ShmTransport::begin_long(Peer& peer, const Header& header, S& sink) {
+unsigned ShmTransport::begin_long(Peer& peer, Header header, S& sink) {
     shm::LongInbound& frame = peer.long_in;
-    if (header.size > longest_ || !sink.begin(peer, header, &frame.placement)) {
+    const bool split = header.size & shm::kSplitBit;
+    header.size &= ~shm::kSplitBit;
+    const bool fits = header.size && header.size <= (split ? kFrameMax : longest_);
+    if (!fits || !sink.begin(peer, header, &frame.placement)) {
         drop_malformed(peer, sink);
         return 0;
     }
@@ -98,6 +112,9 @@ unsigned ShmTransport::drain_pieces(Peer& peer, S& sink) {
         if (frame.active) continue;
         in.phase = shm::RingPhase::Frames;
         sink.end(peer, frame.header, &frame.placement, 0);
+        if constexpr (CountsWhole<S, Peer>) {
+            if (frame.header.size <= kFrameMax) sink.came_whole(peer, frame.header);
+        }
     }
     return handled;
 }

@@ -1,4 +1,4 @@
-// See long_frame.h: the sender's end of frames that are longer than a piece of the ring.
+// See long_frame.h: the sender's end of frames that come in pieces.
 #include "impl/transport/shm/shm_transport.h"
 
 namespace selvage::impl {
@@ -9,6 +9,20 @@ SendResult ShmTransport::send_long(Peer& peer, const Frame& frame) {
     peer.long_out.begin(frame);
     peer.out.publish_as(frame.header.size, frame.header, 0, nullptr, 0);
     return send_pieces(peer) ? SendResult::Done : SendResult::Held;
+}
+
+// REQUIRES: splits().
+SendResult ShmTransport::send_split(Peer& peer, const Header& header, const void* payload) {
+    const uint32_t size = header.size, half = shm::split_half(size);
+    const auto* const bytes = static_cast<const std::byte*>(payload);
+    peer.out.publish_as(size | shm::kSplitBit, header, 0, nullptr, 0);
+    for (const iovec& piece : {range_of(bytes, half), range_of(bytes + half, size - half)}) {
+        const auto length = static_cast<uint32_t>(piece.iov_len);
+        peer.out.publish_as(length | shm::kPieceBit, {}, length, &piece, 1);
+    }
+    if (fences_) shm::full_fence();
+    if (owner_sleeps(peer)) wake_owner(peer);
+    return SendResult::Done;
 }
 
 bool ShmTransport::send_pieces(Peer& peer) {

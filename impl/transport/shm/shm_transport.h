@@ -69,6 +69,12 @@ public:
     SendResult send(Peer& peer, const Frame& frame);
     // A frame of more than kFrameMax, in kRangesMax ranges at most, to a peer that takes such.
     SendResult send_long(Peer& peer, const Frame& frame);
+    // One that answers its receiver, who can copy its first half while this side copies the second.
+    static bool splits(const Peer& peer, const Frame& frame) {
+        return frame.header.size >= shm::kSplitMin && !peer.answers() && frame.count == 1 &&
+               peer.out.has_room(shm::split_lines(frame.header.size));
+    }
+    SendResult send_split(Peer& peer, const Header& header, const void* payload);
     // Of a frame that comes in pieces nothing more is stored.
     static void discard_placement(Peer& peer) { peer.long_in.discards = true; }
     // A payload that fits beside its header, to a peer for which nothing is out of the ordinary: in two steps, so that
@@ -164,7 +170,7 @@ private:
     unsigned offer_room(S& sink);
     // The receiver's end of long frames: the header of one, and its pieces.
     template <typename S>
-    [[gnu::noinline, gnu::cold]] unsigned begin_long(Peer& peer, const Header& header, S& sink);
+    [[gnu::noinline, gnu::cold]] unsigned begin_long(Peer& peer, Header header, S& sink);
     template <typename S>
     [[gnu::noinline, gnu::cold]] unsigned drain_pieces(Peer& peer, S& sink);
     template <typename S>
