@@ -1,4 +1,4 @@
-/* Frames longer than a piece of the ring: impl/transport/shm/long_frame.h, shm_long.cc, shm_datapath.h.
+/* Frames that come in pieces: impl/transport/shm/long_frame.h, shm_long.cc, shm_datapath.h.
  *
  * Models ShmTransport::send, send_long, send_pieces, make_room and offer_room of an endpoint, and drain, begin_long and
  * drain_pieces of its peer. Both endpoints send first: a long frame, a short one and a long one, and their applications
@@ -12,7 +12,8 @@
  *     payload          of the long frame, in the application's memory: which frame's; 0 once it was given back
  *     missing          LongInbound: pieces that have not come; 0: RingPhase::Frames
  *
- * Abstracted: a ring of two entries, a long frame of a header and three pieces; the lengths of both and what else is in
+ * Abstracted: send_split, which publishes all of a shorter frame as send_long and send_pieces do where there is room for
+ * it; a ring of two entries, a long frame of a header and three pieces; the lengths of both and what else is in
  * the ring are ring.pml's.
  *
  * Properties: pieces are of the frame that was begun, with the bytes that it had when it was sent, and nothing is among
