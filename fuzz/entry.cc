@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "conformance/base/signals.h"
@@ -142,9 +141,7 @@ std::string_view text(const std::uint8_t* data, std::size_t size) {
 }
 
 std::size_t store(const std::string& bytes, std::uint8_t* data, std::size_t most) {
-    if (bytes.empty() || bytes.size() > most) return 0;
-    std::memcpy(data, bytes.data(), bytes.size());
-    return bytes.size();
+    return bytes.size() <= most ? bytes.copy(reinterpret_cast<char*>(data), most) : 0;
 }
 
 }  // namespace
