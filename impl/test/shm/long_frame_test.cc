@@ -211,12 +211,8 @@ struct SplitFrames : LongFrames {
         bytes = pattern(size, 3);
         got.assign(size, '\0');
         at_a.places = {{got.data(), size}};
-        const iovec part = {bytes.data(), size};
-        Header header{};
-        header.size = static_cast<uint32_t>(size);
-        header.op = 2;
         const uint64_t before = to_a.out.position;
-        EXPECT_EQ(b.send(to_a, {header, &part, 1, nullptr, false}), SendResult::Done);
+        EXPECT_EQ(send_text(b, to_a, bytes), SendResult::Done);
         return to_a.out.position - before;
     }
 };

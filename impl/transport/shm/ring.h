@@ -218,6 +218,15 @@ constexpr uint32_t expected_lines(size_t payload) {
     return payload <= kInlineMax ? 0 : static_cast<uint32_t>(std::min<size_t>(lines_of(payload), kExpectedMax));
 }
 
+// For a branch that hands a header on: otherwise that would have to be in memory in every call.
+inline Header copy_by_members(const Header& from) {
+    return {.size = from.size,
+            .op = from.op,
+            .flags = from.flags,
+            .aux = from.aux,
+            .word = {from.word[0], from.word[1], from.word[2]}};
+}
+
 // A header as it was when it was looked at; the memory it came from may change under us.
 inline Header copy_header(const std::byte* line, uint64_t first) {
     const auto* words = reinterpret_cast<const uint64_t*>(line);

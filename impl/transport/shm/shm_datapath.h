@@ -6,38 +6,19 @@
 namespace selvage::impl {
 
 inline SendResult ShmTransport::send(Peer& peer, const Frame& frame) {
-    if (splits(peer, frame)) [[unlikely]] {
-        // By members: the frame itself would have to be in memory in every call.
-        const Header& from = frame.header;
-        return send_split(peer,
-                          {.size = from.size,
-                           .op = from.op,
-                           .flags = from.flags,
-                           .aux = from.aux,
-                           .word = {from.word[0], from.word[1], from.word[2]}},
-                          frame.payload->iov_base);
-    }
+    if (splits(peer, frame)) [[unlikely]]
+        return send_split(peer, shm::copy_by_members(frame.header), frame.payload->iov_base);
     const size_t lines = shm::lines_of(frame.header.size);
     if (!peer.out.has_room(lines)) [[unlikely]] {
         if (peer.slot_answers.writable) {
-            // A copy by members: the frame itself would have to be in memory in every call.
-            const Header& from = frame.header;
-            const Header header{.size = from.size,
-                                .op = from.op,
-                                .flags = from.flags,
-                                .aux = from.aux,
-                                .word = {from.word[0], from.word[1], from.word[2]}};
-            const Frame copy{header, frame.payload, frame.count, frame.token, frame.more};
+            const Frame copy{shm::copy_by_members(frame.header), frame.payload, frame.count, frame.token, frame.more};
             if (send_answer(peer, copy)) return SendResult::Done;
         }
         const SendResult result = make_room(peer, lines);
         if (result != SendResult::Done) return result;
     }
     peer.out.publish(frame.header, frame.payload, frame.count);
-    if (fences_) [[unlikely]]
-        shm::full_fence();
-    if (owner_sleeps(peer)) [[unlikely]]
-        wake_owner(peer);
+    was_published(peer);
     return SendResult::Done;
 }
 

@@ -11,7 +11,6 @@ SendResult ShmTransport::send_long(Peer& peer, const Frame& frame) {
     return send_pieces(peer) ? SendResult::Done : SendResult::Held;
 }
 
-// REQUIRES: splits().
 SendResult ShmTransport::send_split(Peer& peer, const Header& header, const void* payload) {
     const uint32_t size = header.size, half = shm::split_half(size);
     const auto* const bytes = static_cast<const std::byte*>(payload);
@@ -20,8 +19,7 @@ SendResult ShmTransport::send_split(Peer& peer, const Header& header, const void
         const auto length = static_cast<uint32_t>(piece.iov_len);
         peer.out.publish_as(length | shm::kPieceBit, {}, length, &piece, 1);
     }
-    if (fences_) shm::full_fence();
-    if (owner_sleeps(peer)) wake_owner(peer);
+    was_published(peer);
     return SendResult::Done;
 }
 
@@ -37,8 +35,7 @@ bool ShmTransport::send_pieces(Peer& peer) {
         peer.out.publish_as(size | shm::kPieceBit, {}, size, piece, count);
         frame.offset += size;
     }
-    if (fences_) shm::full_fence();
-    if (owner_sleeps(peer)) wake_owner(peer);
+    was_published(peer);
     frame.active = frame.offset < frame.size;
     if (!frame.active) return true;
     peer.out.limit = peer.out.position;  // no room for other frames

@@ -69,12 +69,6 @@ public:
     SendResult send(Peer& peer, const Frame& frame);
     // A frame of more than kFrameMax, in kRangesMax ranges at most, to a peer that takes such.
     SendResult send_long(Peer& peer, const Frame& frame);
-    // One that answers its receiver, who can copy its first half while this side copies the second.
-    static bool splits(const Peer& peer, const Frame& frame) {
-        return frame.header.size >= shm::kSplitMin && !peer.answers() && frame.count == 1 &&
-               peer.out.has_room(shm::split_lines(frame.header.size));
-    }
-    SendResult send_split(Peer& peer, const Header& header, const void* payload);
     // Of a frame that comes in pieces nothing more is stored.
     static void discard_placement(Peer& peer) { peer.long_in.discards = true; }
     // A payload that fits beside its header, to a peer for which nothing is out of the ordinary: in two steps, so that
@@ -158,6 +152,20 @@ private:
     static constexpr size_t kRoomLines = shm::lines_of(kFrameMax);
 
     // Hot (shm_datapath.h).
+    // Behind what was published: the owner sees it, or is woken.
+    void was_published(Peer& peer) {
+        if (fences_) [[unlikely]]
+            shm::full_fence();
+        if (owner_sleeps(peer)) [[unlikely]]
+            wake_owner(peer);
+    }
+    // A frame that answers its receiver, who can copy its first half while this side copies the second.
+    static bool splits(const Peer& peer, const Frame& frame) {
+        return frame.header.size >= shm::kSplitMin && !peer.answers() && frame.count == 1 &&
+               peer.out.has_room(shm::split_lines(frame.header.size));
+    }
+    // REQUIRES: splits(). Of the frame its header and its one range.
+    SendResult send_split(Peer& peer, const Header& header, const void* payload);
     template <typename S>
     unsigned drain(Peer& peer, S& sink);
     template <typename S>
