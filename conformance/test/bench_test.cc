@@ -159,7 +159,7 @@ TEST(BenchTool, ALibraryBesideItselfTakesTheSameInstructions) {
 }
 
 // How many times fewer instructions a call takes than with the system's library, at least. Well below what is seen
-// (docs/performance.md), since machines have other interfaces; copying hangs on none.
+// (docs/performance-discovery.md), since machines have other interfaces; copying hangs on none.
 struct Least {
     const char* workload;
     double times;

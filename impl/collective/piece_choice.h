@@ -2,7 +2,7 @@
 //
 // Pieces of a frame go through rings, and are copied twice by programs; a whole block is announced, and may be read out
 // of its sender's memory by the kernel. Which is faster depends on the machine by a factor of two, either way, and on
-// how many members share a processor (docs/performance.md).
+// how many members share a processor (docs/performance-collectives.md).
 //
 // All members must do the same. So the group's first member decides, and who has completed an operation knows what was
 // decided for the next one of its class:

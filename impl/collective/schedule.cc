@@ -9,7 +9,7 @@
 namespace selvage::impl {
 namespace {
 
-// Where the ways of an operation cross, in bytes (docs/performance-shm.md).
+// Where the ways of an operation cross, in bytes (docs/performance-collectives.md).
 constexpr uint64_t kLongAllreduce = 64u << 10;  // for each member: a ring has more rounds the more there are
 constexpr uint64_t kShortAllreduce = 128;
 constexpr uint64_t kShortBroadcast = 256;
