@@ -9,6 +9,7 @@
 
 #include "impl/base/create.h"
 #include "impl/config/log.h"
+#include "impl/transport/net/congestion.h"
 #include "impl/transport/net/knobs.h"
 
 namespace selvage::impl::net {
@@ -136,7 +137,9 @@ bool Acceptor::accept_some() {
         if (socket >= 0) {
             took_some_ = true;
             if (socket >= budget.first_reserved) (void)evict(0);
-            admit(socket, from_storage(storage));
+            const SocketAddress from = from_storage(storage);
+            choose_accepted(socket, from);
+            admit(socket, from);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
             pause(kAcceptPause);
             return false;

@@ -4,6 +4,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "impl/transport/net/congestion.h"
+
 namespace selvage::impl::net {
 
 Dial::~Dial() {
@@ -45,7 +47,7 @@ int Dial::say_hello() {
         return refused_ = errno;
     }
     state_ = State::Challenge;
-    tune_connected(socket_);
+    choose_congestion(socket_);
     return 0;
 }
 

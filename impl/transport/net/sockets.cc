@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "impl/transport/net/congestion.h"
 #include "impl/transport/net/knobs.h"
 #include "impl/transport/net/settings.h"
 
@@ -54,6 +55,7 @@ int listen_at_port(SocketAddress* address, int backlog, int* out) {
     if (address->kind == AddressKind::Inet6) set_option(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
     // Connections that are accepted have the options of the listener.
     tune_stream(socket);
+    begin_unpaced(socket);
     if (bind(socket, raw(*address), raw_length(*address))) return fail(socket);
     if (listen(socket, backlog)) return fail(socket);
     const SocketAddress bound = local_address(socket);
@@ -90,6 +92,7 @@ int start_connect(const SocketAddress& from, const SocketAddress& to, int* out, 
         if (from.port() != 0) set_option(socket, SOL_SOCKET, SO_REUSEADDR, 1);
         if (bind(socket, raw(from), raw_length(from))) return fail(socket);
     }
+    begin_unpaced(socket);
     if (connect(socket, raw(to), raw_length(to)) == 0) {
         *result = 0;
     } else if (errno != EINPROGRESS && errno != EINTR) {
@@ -119,12 +122,6 @@ void tune_stream(int socket) {
 void probe_after(int socket, int seconds) {
     set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, seconds);
     set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, seconds);
-}
-
-void tune_connected(int socket) {
-    if (!local_address(socket).same_host(remote_address(socket))) return;
-    constexpr char kPlain[] = "reno";
-    (void)setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, kPlain, sizeof kPlain - 1);
 }
 
 int dscp_of(uint32_t tclass) {

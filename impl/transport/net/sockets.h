@@ -38,10 +38,6 @@ void tune_stream(int socket);
 // Of one whose other end is probed earlier and more often than that: after so many seconds in which nothing comes.
 void probe_after(int socket, int seconds);
 
-// Options that depend on where the other end is: on this machine no network has to be shared with anybody, and a
-// congestion control that paces (BBR) would halve the bandwidth; reno is in every kernel and allowed to everybody.
-void tune_connected(int socket);
-
 // What the IP header has of a traffic class (fi_endpoint(3)): a DSCP value as it is, or what RFC 4594 and RFC 8622 have
 // for a label. -1 of FI_TC_UNSPEC, and of what is none.
 int dscp_of(uint32_t tclass);

@@ -17,6 +17,7 @@
 #include <cstdlib>
 
 #include "impl/base/create.h"
+#include "impl/transport/net/congestion.h"
 #include "impl/transport/tcp/tcp_transport.h"
 
 namespace selvage::impl {
@@ -54,7 +55,7 @@ bool TcpTransport::become_ready(Peer& peer, int socket, uint64_t instance, uint3
         return false;
     }
     if (!peer.dial) {  // else it was done before
-        net::tune_connected(socket);
+        net::choose_congestion(socket);
         net::set_traffic_class(socket, address_.kind, tclass_);
     }
     peer.rx = socket;
