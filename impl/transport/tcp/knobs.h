@@ -45,6 +45,8 @@ inline constexpr int kBacklog = 4096;
 // Peers that are read from without asking epoll first. A look at epoll costs 100 ns, however many peers it has, a read
 // that finds nothing 240: so it pays for the one peer that is likely to have something.
 inline constexpr size_t kHotMax = 1;
+// A peer is hot once it had something so many times in a row, and no other in between.
+inline constexpr uint32_t kHotAfter = 4;
 // A hot peer that had nothing so many times in a row is left to epoll (unless it is the only one).
 inline constexpr uint32_t kHotMisses = 16;
 // System calls per peer and progress while a long payload arrives.

@@ -145,7 +145,7 @@ size_t TcpTransport::poll_events(Sink& sink) {
                     if (events[i].events & EPOLLOUT) watch_room(peer, false);
                     if (!(events[i].events & ~static_cast<uint32_t>(EPOLLOUT))) break;
                     const size_t frames = receive(sink, peer);
-                    if (frames && peer.phase == Peer::Phase::Up) make_hot(peer);
+                    if (frames) note_arrival(peer);
                     done += frames;
                 }
                 break;

@@ -266,6 +266,18 @@ void TcpTransport::make_hot(Peer& peer) {
     peer.hot = true;
 }
 
+// Epoll reported the peer, and it had something. Read without epoll, one that shares its turns with others has mostly
+// nothing.
+void TcpTransport::note_arrival(Peer& peer) {
+    if (last_arrival_ != &peer) {
+        last_arrival_ = &peer;
+        arrivals_in_row_ = 0;
+        while (hot_count_) cool(*hot_[0]);
+    }
+    ++arrivals_in_row_;
+    if (arrivals_in_row_ >= tcp::kHotAfter && peer.phase == Peer::Phase::Up) make_hot(peer);
+}
+
 void TcpTransport::cool(Peer& peer) {
     if (!peer.hot) return;
     peer.hot = false;

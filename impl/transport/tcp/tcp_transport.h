@@ -12,8 +12,8 @@
 // or while the socket is busy, waits in the peer's send buffer and leaves in one call: at the next progress, when there
 // is enough of it, or by the flusher's thread when the application stops calling.
 //
-// Receiving: a few hot peers are read from directly, all others by epoll. One buffer per endpoint takes what arrives,
-// many frames per system call; the payload of a large frame is read straight to its place.
+// Receiving: a hot peer, the only one that has sent of late, is read from directly, all others by epoll. One buffer per
+// endpoint takes what arrives, many frames per system call; the payload of a large frame is read straight to its place.
 //
 // Small frames to a peer that is being dialed are reported as sent once they are in its send buffer; so the connection
 // is set up, and the buffer sent, though the application stops calling, at either end: by the flusher's thread. An
@@ -296,6 +296,7 @@ private:
     void bring_down(Peer& peer, Fallen* fallen);
     void close_sockets(Peer& peer);
     void make_hot(Peer& peer);
+    void note_arrival(Peer& peer);
     void cool(Peer& peer);
     bool is_self(const SocketAddress& address) const;
     bool set_timer();
@@ -387,7 +388,9 @@ private:
     uint8_t next_random_[net::kRandomBytes] = {};  // of the next call; protected by the setup lock
     int64_t last_look_ = 0;
     Peer* hot_[tcp::kHotMax] = {};
-    std::byte* arrivals_ = nullptr;  // kReceiveBuffer bytes
+    const Peer* last_arrival_ = nullptr;  // whom epoll reported last; compared, and may be gone
+    uint32_t arrivals_in_row_ = 0;        // of that one
+    std::byte* arrivals_ = nullptr;       // kReceiveBuffer bytes
     tcp::SendBuffer* spare_[tcp::kSpareMax] = {};
     size_t spare_count_ = 0;
     Peer* only_ = nullptr;  // FI_EP_MSG
