@@ -63,12 +63,16 @@ int Group::take_members(AvSet& set, const Endpoint& own_endpoint) {
     Digest sum;
     sum.add(&set.key_digest, sizeof set.key_digest);
     self = size;
+    one_host = !av.holds_text();
+    SocketAddress first;
     for (uint32_t i = 0; i < size; ++i) {
         AvEntry entry;
         if (!av.find_address(set.members[i], &entry)) return -FI_EINVAL;
         members[i] = {.address = set.members[i], .source = av.compared(set.members[i]), .queue = {}};
         if (self == size && is_own(own_endpoint, own, entry)) self = i;
         sum.add(av, entry);
+        if (!i) first = entry.socket;
+        one_host = one_host && first.same_host(entry.socket);
     }
     digest = sum.value();
     return self < size ? 0 : -FI_EINVAL;

@@ -110,6 +110,7 @@ struct Group {
     uint32_t size = 0;
     uint32_t self = 0;
     uint32_t sequence = 0;  // of the next operation
+    bool one_host = false;  // of all members' addresses, which are names of no host where they are texts
     bool joined = false;
     bool queued = false;    // in the list of those that have something to do
     bool running = false;   // an operation is being moved

@@ -78,6 +78,7 @@ CollectiveOperation* OperationRecords::take(Group& group, const CollectiveCall& 
                 .element = static_cast<uint32_t>(call.element),
                 .in_memory = in_memory_};
     shape.whole = group.is_whole(shape);
+    shape.one_host = group.one_host;
     CollectiveOperation* operation = pick(shape, call);
     if (!operation) return nullptr;
     const bool made = is_for(*operation, shape, call) || make_for(*operation, shape, call, kScratchKept);

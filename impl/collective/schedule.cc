@@ -17,10 +17,14 @@ constexpr uint64_t kTwoBelow = 64u << 10;  // in memory, for more than four memb
 constexpr uint64_t kLongBroadcast = 4u << 20;
 constexpr uint64_t kLongAllgather = 4u << 10;  // of each member
 constexpr uint64_t kLongAllgatherOfFew = 128u << 10;
+constexpr uint64_t kDoublingAllgather = 16u << 10;  // of eight that are not in memory
 constexpr uint64_t kDirect = 64u << 10;
+constexpr uint64_t kHalving = 64u << 10;
+constexpr uint64_t kHalvingOfFour = 128u << 10;
 constexpr uint64_t kDirectInMemory = 32u << 10;
 constexpr uint64_t kChain = 64u << 10;
-constexpr uint64_t kPiece = 16u << 10;      // of an allgather or alltoall in memory: a frame
+constexpr uint64_t kChainOnOneHost = 128u << 10;  // and no longer: whole messages down a tree need fewer turns
+constexpr uint64_t kPiece = 16u << 10;            // of an allgather or alltoall in memory: a frame
 constexpr uint64_t kInPieces = 256u << 10;  // and the longest block that comes in such, but for allgathers of some
 // Beyond so many that are not in memory, a message to each costs more than some rounds.
 constexpr uint32_t kPairwiseFar = 5;
@@ -64,6 +68,15 @@ void allgather_bruck(const Member& m, uint32_t round, Round* out) {
     const uint32_t behind = n - m.self();
     out->copy(m.blocks(Space::Result, m.self(), behind), m.blocks(Space::Scratch, 0, behind));
     out->copy(m.blocks(Space::Result, 0, m.self()), m.blocks(Space::Scratch, behind, m.self()));
+}
+
+// What is there doubles, and is in its place at once.
+void allgather_doubling(const Member& m, uint32_t round, Round* out) {
+    const uint32_t self = m.self(), distance = 1u << round, partner = self ^ distance;
+    const auto blocks_of = [&](uint32_t member) { return m.blocks(Space::Result, member & ~(distance - 1), distance); };
+    out->receive(partner, blocks_of(partner));
+    out->send(partner, round ? blocks_of(self) : m.all(Space::Operand));
+    if (!round) out->copy(blocks_of(self), m.all(Space::Operand));
 }
 
 void barrier_pairwise(const Member& m, uint32_t round, Round* out) {
@@ -150,6 +163,8 @@ void allgather(const Member& m, Algorithm algorithm, uint32_t round, Round* out)
             return allgather_pairwise(m, round, out);
         case Algorithm::Bruck:
             return allgather_bruck(m, round, out);
+        case Algorithm::RecursiveDoubling:
+            return allgather_doubling(m, round, out);
         default:
             return allgather_ring(m, round, out);
     }
@@ -157,6 +172,10 @@ void allgather(const Member& m, Algorithm algorithm, uint32_t round, Round* out)
 
 Algorithm choose_allreduce(const Shape& shape, bool few) {
     if (few && shape.in_memory && shape.unit <= kShortAllreduce) return Algorithm::Pairwise;
+    if (few && !shape.in_memory && std::has_single_bit(shape.members)) {
+        const uint64_t longest = shape.members == 4 ? kHalvingOfFour : kHalving;
+        return shape.unit < longest ? Algorithm::RecursiveDoubling : Algorithm::Halving;
+    }
     if (few && shape.unit >= (shape.in_memory ? kDirectInMemory : kDirect)) return Algorithm::Direct;
     return shape.unit >= kLongAllreduce * shape.members && shape.members > 1 ? Algorithm::Ring
                                                                              : Algorithm::RecursiveDoubling;
@@ -165,8 +184,11 @@ Algorithm choose_allreduce(const Shape& shape, bool few) {
 Algorithm choose_allgather(const Shape& shape, bool few) {
     if (few && shape.in_memory) return Algorithm::Pairwise;
     if (few && shape.unit >= kLongAllgather && shape.members <= kPairwiseFar) return Algorithm::Pairwise;
-    const uint64_t longer = few ? kLongAllgatherOfFew : kLongAllgather;
-    return shape.members > 2 && shape.unit < longer ? Algorithm::Bruck : Algorithm::Ring;
+    if (few && std::has_single_bit(shape.members) && shape.unit >= kDoublingAllgather) {
+        return Algorithm::RecursiveDoubling;
+    }
+    if (few) return shape.unit < kLongAllgatherOfFew ? Algorithm::Bruck : Algorithm::Pairwise;
+    return shape.members > 2 && shape.unit < kLongAllgather ? Algorithm::Bruck : Algorithm::Ring;
 }
 
 Algorithm choose(const Shape& shape) {
@@ -176,7 +198,9 @@ Algorithm choose(const Shape& shape) {
         case FI_BARRIER:
             return few && shape.in_memory ? Algorithm::Pairwise : Algorithm::Dissemination;
         case FI_BROADCAST:
-            if (few && !shape.in_memory && shape.unit >= kChain) return Algorithm::Chain;
+            if (few && !shape.in_memory && shape.unit >= kChain) {
+                return shape.one_host && shape.unit >= kChainOnOneHost ? Algorithm::Binary : Algorithm::Chain;
+            }
             if (few && shape.in_memory && shape.unit <= kShortBroadcast) return Algorithm::Linear;
             if (crowd && shape.unit >= kLongBroadcast) return Algorithm::ScatterRing;
             if (few && shape.in_memory && (shape.members <= 4 || shape.unit < kTwoBelow)) return Algorithm::Binary;
@@ -197,7 +221,7 @@ Algorithm choose(const Shape& shape) {
 }
 
 uint32_t allgather_rounds(const Member& m, Algorithm algorithm) {
-    if (algorithm == Algorithm::Bruck) return log_of(m.n());
+    if (algorithm == Algorithm::Bruck || algorithm == Algorithm::RecursiveDoubling) return log_of(m.n());
     return algorithm == Algorithm::Ring ? std::max(m.n() - 1, 1u) : Pieces(m).rounds();
 }
 

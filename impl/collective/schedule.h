@@ -20,7 +20,9 @@ enum class Algorithm : uint8_t {
     Binary,             // broadcast: down a tree of two below each member
     Chain,              // broadcast: segments from each member to the next, one behind the other
     ScatterRing,        // broadcast: parts down a tree, then around a ring
-    RecursiveDoubling,  // allreduce: with partners at distances 1, 2, 4, ...
+    RecursiveDoubling,  // allreduce, allgather: with partners at distances 1, 2, 4, ...
+    Halving,            // allreduce: partners at distances n / 2, ..., 2, 1 reduce halves of what they have, and give
+                        // them back at distances 1, 2, ..., n / 2
     Ring,               // allgather: blocks go around; allreduce: they are reduced on their way, and go around again
     Bruck,              // allgather: what is there doubles in each round
     Pairwise,           // alltoall, reduce_scatter, barrier, allgather: each member with each other one; allreduce: all
@@ -46,6 +48,9 @@ struct Shape {
     bool in_memory = false;
     // Of what may be divided (Plan): no block is. The same at all members.
     bool whole = false;
+    // All members are on one machine, though not in memory: a turn of a member costs more than a copy, and no network
+    // is slower than these. The same at all members.
+    bool one_host = false;
 
     bool operator==(const Shape&) const = default;
 };

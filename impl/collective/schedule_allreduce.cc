@@ -86,6 +86,31 @@ void allreduce_ring(const Member& m, uint32_t round, Round* out) {
     out->send(m.after(1), m.part(Space::Result, (self + n + 1 - round) % n));
 }
 
+// Partners at half of the distance each time reduce half of what both have; then all of it comes together again on the
+// way back. The result may be where the operand is: what is written was sent in an earlier round, or is of this
+// member's half.
+void allreduce_halving(const Member& m, uint32_t round, Round* out) {
+    const uint32_t self = m.self(), half = log_of(m.n());
+    const bool gives = round >= half;
+    const uint32_t distance = gives ? 1u << (round - half) : m.n() >> (round + 1);
+    const uint32_t partner = self ^ distance;
+    const auto block_of = [&](Space space, uint32_t member) {
+        const uint32_t first = member & ~(distance - 1);
+        return m.parts(space, first, first + distance);
+    };
+    const Part mine = block_of(Space::Result, self);
+    if (gives) {
+        out->receive(partner, block_of(Space::Result, partner));
+        out->send(partner, mine);
+        return;
+    }
+    const Space from = round ? Space::Result : Space::Operand;
+    const Part other = in_scratch(0, mine.size);
+    out->receive(partner, other);
+    out->send(partner, block_of(from, partner));
+    reduce_ordered(mine, block_of(from, self), other, partner < self, out);
+}
+
 // The data of Direct comes in blocks, one after the other: of each there is a part for every member. In memory a block
 // is small enough to stay in the caches; elsewhere a round costs more than that.
 struct DirectBlock {
@@ -136,6 +161,8 @@ void allreduce(const Member& m, Algorithm algorithm, uint32_t round, Round* out)
             return allreduce_ring(m, round, out);
         case Algorithm::Direct:
             return allreduce_direct(m, round, out);
+        case Algorithm::Halving:
+            return allreduce_halving(m, round, out);
         default:
             return allreduce_doubling(m, round, out);
     }
@@ -149,6 +176,8 @@ uint32_t allreduce_rounds(const Member& m, Algorithm algorithm) {
             return 2 * (m.n() - 1);
         case Algorithm::Direct:
             return 2 * exchange_rounds(m) * DirectBlock(m.shape).count(m.shape);
+        case Algorithm::Halving:
+            return 2 * log_of(m.n());
         default:
             return std::max(Folded(m.n()).rounds(), 1u);
     }
@@ -162,6 +191,8 @@ uint64_t allreduce_scratch(const Member& m, Algorithm algorithm) {
             return m.part(Space::Result, 0).size;
         case Algorithm::Direct:
             return std::min(m.n() - 1, kExchanges) * m.part(Space::Result, 0).size;  // of a whole block
+        case Algorithm::Halving:
+            return m.parts(Space::Scratch, 0, m.n() / 2).size;
         default:
             return m.shape.unit;
     }

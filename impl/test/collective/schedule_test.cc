@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <deque>
 #include <map>
 #include <optional>
@@ -154,6 +155,8 @@ const Way kWays[] = {
     {FI_ALLREDUCE, Algorithm::Ring},
     {FI_ALLREDUCE, Algorithm::Pairwise},
     {FI_ALLREDUCE, Algorithm::Direct},
+    {FI_ALLREDUCE, Algorithm::Halving},
+    {FI_ALLGATHER, Algorithm::RecursiveDoubling},
     {FI_ALLGATHER, Algorithm::Bruck},
     {FI_ALLGATHER, Algorithm::Ring},
     {FI_ALLGATHER, Algorithm::Pairwise},
@@ -192,6 +195,12 @@ std::optional<Element> expected(const Way& way, uint32_t n, uint32_t self, uint3
     }
 }
 
+// Partners at doubling distances without others between them.
+bool is_of_powers_of_two(const Way& way) {
+    return way.algorithm == Algorithm::Halving ||
+           (way.collective == FI_ALLGATHER && way.algorithm == Algorithm::RecursiveDoubling);
+}
+
 void hold_against_page(const Way& way, uint32_t n, uint32_t root, uint64_t count, bool in_memory = false,
                        bool whole = false) {
     SCOPED_TRACE(testing::Message() << "collective " << way.collective << " of " << n << ", root " << root << ", count "
@@ -215,6 +224,7 @@ TEST(Schedule, EachMemberGetsWhatThePageSaysInGroupsOfOneToThirtyThree) {
             if (n == 1 && way.algorithm) continue;  // the next test has what is chosen for one
             const bool all_operands = way.collective == FI_ALLREDUCE && way.algorithm == Algorithm::Pairwise;
             if (all_operands && n > kPairwiseMost) continue;
+            if (is_of_powers_of_two(way) && !std::has_single_bit(n)) continue;
             // More members than elements, as many, and some more.
             for (const uint64_t count : {uint64_t{1}, uint64_t{n}, uint64_t{2 * n + 3}}) {
                 hold_against_page(way, n, 0, count);
@@ -247,6 +257,37 @@ TEST(Schedule, LongDataComesInSeveralPieces) {
     }
     const Shape shape{FI_ALLREDUCE, 4, 0, 0, 560'000, 8, true};
     EXPECT_EQ(plan_of(shape, Algorithm::Direct).rounds, 10u);
+}
+
+// Of eight members that are not in memory each sends a message a round to one other, where a message costs a turn.
+TEST(Schedule, LongDataOfEightThatAreNotInMemoryNeedsFewMessages) {
+    struct Expected {
+        fi_collective_op collective;
+        uint64_t unit;
+        uint32_t messages;
+    };
+    for (const Expected& is : {Expected{FI_ALLREDUCE, 64u << 10, 6}, Expected{FI_ALLREDUCE, 1u << 20, 6},
+                               Expected{FI_ALLGATHER, 64u << 10, 3}, Expected{FI_ALLGATHER, 1u << 20, 3}}) {
+        const Plan plan = plan_of({is.collective, 8, 3, 0, is.unit, 8});
+        uint32_t sends = 0;
+        for (uint32_t round = 0; round < plan.rounds; ++round) {
+            Round steps;
+            make_round(plan, round, &steps);
+            for (const Step& step : std::span(steps.steps, steps.count)) sends += step.kind == Step::Kind::Send;
+        }
+        EXPECT_EQ(sends, is.messages) << is.collective << ", " << is.unit;
+    }
+}
+
+TEST(Schedule, LongBroadcastsOnOneHostGoDownATreeAndElsewhereAlongAChain) {
+    for (const uint32_t n : {4u, 8u}) {
+        Shape shape{FI_BROADCAST, n, 1, 0, 1u << 20, 8};
+        EXPECT_EQ(plan_of(shape).algorithm, Algorithm::Chain);
+        shape.one_host = true;
+        EXPECT_EQ(plan_of(shape).algorithm, Algorithm::Binary);
+        shape.unit = 64u << 10;
+        EXPECT_EQ(plan_of(shape).algorithm, Algorithm::Chain);
+    }
 }
 
 // What the first member may say in the first round of an operation that comes one way reaches all others, and the
