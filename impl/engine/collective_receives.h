@@ -13,6 +13,37 @@
 
 namespace selvage::impl {
 
+// Blocks for messages that came before their receive, to be used again. An operation that is repeated keeps as many
+// each time, and the C library would give what is free at the end of its heap back to the system, and fetch it page by
+// page. At most 1 MiB of an endpoint.
+class KeptBlocks {
+public:
+    KeptBlocks() = default;
+    ~KeptBlocks() {
+        while (count_) free(blocks_[--count_]);
+    }
+    KeptBlocks(const KeptBlocks&) = delete;
+    KeptBlocks& operator=(const KeptBlocks&) = delete;
+
+    // `size` bytes, or nullptr; free() may have them.
+    void* take(size_t size) {
+        if (size > kBytes || size < kLeast) return malloc(size);
+        return count_ ? blocks_[--count_] : malloc(kBytes);
+    }
+    // What take(size) gave.
+    void give(void* block, size_t size) {
+        const bool keeps = block && size <= kBytes && size >= kLeast && count_ < kMost;
+        keeps ? void(blocks_[count_++] = block) : free(block);
+    }
+
+private:
+    static constexpr size_t kBytes = 64u << 10;  // the longest message of a collective that travels whole
+    static constexpr size_t kLeast = 32u << 10;  // of less there would be more than 1 KiB for a unit (window.h)
+    static constexpr size_t kMost = 16;
+    void* blocks_[kMost];
+    size_t count_ = 0;
+};
+
 struct CollectiveReceives {
     CollectiveReceives(Endpoint& endpoint, MemberMessages& messages) : executor(endpoint, messages) {}
 
@@ -22,6 +53,7 @@ struct CollectiveReceives {
     size_t posted = 0;  // receives that are in it
     Pool<Unexpected> unexpected;
     Pool<ShortMessage> short_messages;
+    KeptBlocks blocks;
 };
 
 // The receive of a step, of the next message of a member. `range` is read where it is posted.

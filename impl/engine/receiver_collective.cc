@@ -10,6 +10,22 @@ namespace {
 
 MemberStep& step_of(void* context) { return static_cast<MemberStep&>(InternalOperation::of(context)); }
 
+// False: memory is short.
+bool copy_payload(CollectiveReceives& collective, Unexpected& to, const std::byte* from) {
+    const uint64_t length = to.message.length;
+    if (length > Unexpected::kInline) {
+        to.heap = static_cast<std::byte*>(collective.blocks.take(length));
+        if (!to.heap) return false;
+    }
+    if (length) memcpy(to.heap ? to.heap : to.bytes, from, length);
+    return true;
+}
+
+void give_back(CollectiveReceives& collective, Unexpected* message) {
+    collective.blocks.give(message->heap, message->message.length);
+    collective.unexpected.give(message);
+}
+
 }  // namespace
 
 void Receiver::unpost_collective(Receive* receive) {
@@ -53,7 +69,7 @@ bool Receiver::collective_arrived(Arrival& message, const std::byte* payload, Pe
     }
     Unexpected* unexpected = keep_collective(message, peer, false);
     if (!unexpected) return false;
-    if (!unexpected->copy_payload(payload)) {
+    if (!copy_payload(*collective_, *unexpected, payload)) {
         collective_->unexpected.give(unexpected);
         return false;
     }
@@ -116,8 +132,7 @@ void Receiver::let_go_collective(Unexpected* unexpected) {
     } else {
         collective_orphan_units_ -= static_cast<uint32_t>(units_of(unexpected->message.length));
     }
-    free(unexpected->heap);
-    collective_->unexpected.give(unexpected);
+    give_back(*collective_, unexpected);
 }
 
 int Receiver::post_collective(const ReceiveRequest& request, bool lost) {
@@ -186,8 +201,7 @@ void Receiver::lose_collective_peer(PeerBase& peer, int error) {
             return;
         }
         collective_->match.forget(unexpected);
-        free(unexpected->heap);
-        collective_->unexpected.give(unexpected);
+        give_back(*collective_, unexpected);
     });
     collective_->executor.for_each_member([&](const Group&, MemberAddress& member) {
         if (member.queue.peer == &peer) member.queue.peer = nullptr;
