@@ -27,19 +27,24 @@ public:
 
     // `size` bytes, or nullptr; free() may have them.
     void* take(size_t size) {
-        if (size > kBytes || size < kLeast) return malloc(size);
+        if (!is_kept(size)) return malloc(size);
         return count_ ? blocks_[--count_] : malloc(kBytes);
     }
     // What take(size) gave.
     void give(void* block, size_t size) {
-        const bool keeps = block && size <= kBytes && size >= kLeast && count_ < kMost;
-        keeps ? void(blocks_[count_++] = block) : free(block);
+        if (block && is_kept(size) && count_ < kMost) {
+            blocks_[count_++] = block;
+        } else {
+            free(block);
+        }
     }
 
 private:
     static constexpr size_t kBytes = 64u << 10;  // the longest message of a collective that travels whole
     static constexpr size_t kLeast = 32u << 10;  // of less there would be more than 1 KiB for a unit (window.h)
     static constexpr size_t kMost = 16;
+    static constexpr bool is_kept(size_t size) { return size >= kLeast && size <= kBytes; }
+
     void* blocks_[kMost];
     size_t count_ = 0;
 };

@@ -243,8 +243,13 @@ struct Unexpected {
     const std::byte* payload() const { return heap ? heap : bytes; }
     // The whole message comes with it. False: memory is short.
     bool copy_payload(const std::byte* from) {
+        return copy_payload(from, [](size_t size) { return malloc(size); });
+    }
+    // The same; memory for a long one is what allocate(bytes) gives.
+    template <typename Allocate>
+    bool copy_payload(const std::byte* from, Allocate allocate) {
         if (message.length > kInline) {
-            heap = static_cast<std::byte*>(malloc(message.length));
+            heap = static_cast<std::byte*>(allocate(message.length));
             if (!heap) return false;
         }
         if (message.length) memcpy(heap ? heap : bytes, from, message.length);

@@ -10,17 +10,6 @@ namespace {
 
 MemberStep& step_of(void* context) { return static_cast<MemberStep&>(InternalOperation::of(context)); }
 
-// False: memory is short.
-bool copy_payload(CollectiveReceives& collective, Unexpected& to, const std::byte* from) {
-    const uint64_t length = to.message.length;
-    if (length > Unexpected::kInline) {
-        to.heap = static_cast<std::byte*>(collective.blocks.take(length));
-        if (!to.heap) return false;
-    }
-    if (length) memcpy(to.heap ? to.heap : to.bytes, from, length);
-    return true;
-}
-
 void give_back(CollectiveReceives& collective, Unexpected* message) {
     collective.blocks.give(message->heap, message->message.length);
     collective.unexpected.give(message);
@@ -69,7 +58,7 @@ bool Receiver::collective_arrived(Arrival& message, const std::byte* payload, Pe
     }
     Unexpected* unexpected = keep_collective(message, peer, false);
     if (!unexpected) return false;
-    if (!copy_payload(*collective_, *unexpected, payload)) {
+    if (!unexpected->copy_payload(payload, [&](size_t size) { return collective_->blocks.take(size); })) {
         collective_->unexpected.give(unexpected);
         return false;
     }
