@@ -63,7 +63,7 @@ void take_environment(Options& o) {
 
 bool read_options(int argc, char** argv, Options& out, std::string& error) {
     out.library = built_or_beside(SELVAGE_FUZZ_OWN_LIBRARY);
-    out.tool = built_or_beside(SELVAGE_FUZZ_TOOL);
+    out.tool = built_or_beside(SELVAGE_FUZZ_FRESH_NAMES);
     take_environment(out);
     for (int i = 1; i < argc; ++i) {
         std::string_view a = argv[i];

@@ -111,7 +111,7 @@ def main():
     parser.add_argument('names', nargs='*', help='mutants whose names begin so (default: all)')
     options = parser.parse_args()
     if shutil.which(TOOL) is None:
-        print('fuzz/score.py: %s is not built' % TOOL, file=sys.stderr)
+        print('fuzz/score.py: %s is not built: cmake --build build/fuzz --target fuzz_tool selvage_mutant' % TOOL, file=sys.stderr)
         return 2
     every = mutants()
     make_links(every)

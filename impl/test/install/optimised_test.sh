@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # The library, its engine and transports aside, compiles with -O3, as CMAKE_BUILD_TYPE=Release has it, and without a
 # warning.
-#   optimised_test.sh SOURCE-FOLDER COMPILER...      with its launcher in front, if it has one
+#   optimised_test.sh SOURCE-FOLDER TOGETHER COMPILER...      with its launcher in front, if it has one
+# TOGETHER has files that include several sources of a folder each (cmake/together.cmake); without it each is compiled by itself.
 set -euo pipefail
-source=$1
-shift
+source=$1 together=$2
+shift 2
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/selvage-optimised-XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 
@@ -16,6 +17,16 @@ failed=0
 GLOBIGNORE=$root/impl/engine/*:$root/impl/transport/*:$root/impl/provider/*:$root/impl/test/*
 files=("$root"/impl/*/*.cc)
 unset GLOBIGNORE
+if [ -d "$together" ]; then
+    alone=()
+    for file in "${files[@]}"; do
+        grep -qF "\"${file#"$root"/}\"" "$together"/*.cc || alone+=("$file")
+    done
+    files=("${alone[@]}")
+    for file in "$together"/*.cc; do
+        grep -q -e '"impl/engine/' -e '"impl/transport/' "$file" || files+=("$file")
+    done
+fi
 [ -e "${files[0]}" ] || { echo "no sources in $root/impl" >&2; exit 1; }
 for file in "${files[@]}"; do
     "$@" "${options[@]}" -I "$root" -c "$file" -o "$scratch/object.o" || failed=1
