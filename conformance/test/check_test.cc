@@ -155,21 +155,12 @@ std::string try_program(const std::string& file) {
     return "shows nothing: exits " + std::to_string(ran.code) + "\n" + ran.output;
 }
 
-// Judges a provider of the system's library once, for all that is to be seen of its report.
-void expect_programs_show(const std::string& provider, std::size_t most, const char* cases = "1000",
-                          bool all_reached = false) {
+void expect_programs_show(const std::string& provider, std::size_t most) {
     const Folder folder;
     const auto saved = folder.path("cases");
-    const auto report = folder.path("r.json");
-    const Ran ran = run_tool({"check", "--no-compiler", "--provider", provider, "--cases", cases, "--quiet", "--save",
-                              saved, "--report", report},
-                             {}, {}, std::chrono::seconds(280));
+    const Ran ran =
+        run_tool({"check", "--no-compiler", "--provider", provider, "--cases", "300", "--quiet", "--save", saved});
     ASSERT_EQ(ran.status, 1) << ran.err;
-    if (all_reached) {
-        const Coverage c = coverage_of(read_report(report));
-        EXPECT_EQ(c.unexplained, 0U) << "selvage check --provider " << provider << " says which";
-        EXPECT_GT(c.reached, 350U);
-    }
     const Programs programs = saved_programs(saved, most);
     ASSERT_FALSE(programs.files.empty());
     std::atomic<std::size_t> next = 0;
@@ -188,10 +179,7 @@ void expect_programs_show(const std::string& provider, std::size_t most, const c
                 provider.c_str(), programs.files.size(), programs.left_out);
 }
 
-// One run for both, as it takes a minute: each must-clause is reached or says why it is not.
-TEST(Reproducers, OfShmShowTheirDeviationAndNoMustClauseIsUnreachedWithoutAReason) {
-    expect_programs_show("shm", 25, "2000", true);
-}
+TEST(Reproducers, OfShmShowTheirDeviation) { expect_programs_show("shm", 25); }
 TEST(Reproducers, OfTcpShowTheirDeviation) { expect_programs_show("tcp", 25); }
 
 TEST(Reproducers, OfAllProvidersShowTheirDeviation) {

@@ -72,6 +72,8 @@ void expect_no_gaps(const Forms& forms) {
         << last_line(forms.text);
 }
 
+TEST(Coverage, EachMustClauseOnTheSystemsShmIsReachedOrHasAReason) { expect_no_gaps(run_short({"--provider", "shm"})); }
+
 #ifdef SELVAGE_OWN_LIBRARY
 TEST(Coverage, EachMustClauseOnOurOwnShmIsReachedOrHasAReason) {
     expect_no_gaps(run_short({"--library", SELVAGE_OWN_LIBRARY, "--provider", "shm"}));
