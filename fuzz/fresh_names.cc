@@ -1,5 +1,5 @@
-// Asks a library that nobody has loaded yet, for the targets: what `selvage fresh-names` does (conformance/drive/new_process.h),
-// without the rest of the tool.
+// Asks a library that nobody has loaded yet, for the targets: what `selvage fresh-names` does
+// (conformance/drive/new_process.h), without the rest of the tool.
 //
 //   fuzz_fresh_names fresh-names --library SO --flags NUMBER
 #include <cstdio>
