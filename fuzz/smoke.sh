@@ -16,15 +16,15 @@ for folder in "$work/corpus" "fuzz/regress/$target"; do
     if [ -d "$folder" ]; then folders+=("$folder"); fi
 done
 export RES_OPTIONS=attempts:0
-# What fits into a third of a minute of a processor that is shared: the corpus, and some changes of it.
+# What fits into a third of a minute of a slow processor: the corpus, and some changes of it.
 case $target in
-    hints | differential) runs=1000000 ;;
-    strings) runs=4500 ;;
-    sequence) runs=200000 ;;
-    side_effects) runs=10000 ;;
-    transfers) runs=2500 ;;
-    frames_peer) runs=2000 ;;
-    *) runs=1600000 ;;
+    hints | differential) runs=500000 ;;
+    strings) runs=2250 ;;
+    sequence) runs=100000 ;;
+    side_effects) runs=5000 ;;
+    transfers) runs=1250 ;;
+    frames_peer) runs=1000 ;;
+    *) runs=800000 ;;
 esac
 dictionary=()
 case $target in frames_*) ;; *) dictionary=(-dict=fuzz/corpus/selvage.dict) ;; esac
