@@ -108,6 +108,22 @@ TEST(ShmRing, LapsOfOneSizeFollowLapsOfAnother) {
     }
 }
 
+// past_caches: as where the consumer is far (far_copies.h).
+TEST(ShmRing, LongPayloadsComeWholeThroughTheCachesAndPastThem) {
+    for (const bool past_caches : {false, true}) {
+        Ring ring;
+        std::minstd_rand random(3);
+        for (int i = 0; i < 5000; ++i) {
+            for (int k = 0; k < 2; ++k) ring.out.far_copies.took(past_caches ? 100'000 : 0, 4096);
+            std::vector<std::byte> payload(1024 + random() % (16 * 1024));
+            for (auto& byte : payload) byte = std::byte(random());
+            ring.publish(payload, 1);
+            ASSERT_EQ(ring.take(), payload) << i;
+            ASSERT_FALSE(ring.has_frame()) << i;
+        }
+    }
+}
+
 TEST(ShmRing, TheProducerRemembersWhichLinesBeganAFrame) {
     FrameStarts starts;
     std::bitset<kRingLines> expected;

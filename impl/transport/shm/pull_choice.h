@@ -130,11 +130,6 @@ private:
     // Longer than the ring.
     static constexpr bool is_long(unsigned c) { return c >= pull_class(kRingBytes); }
 
-    // By so much the kernel must be faster. Of long ones the ring is measured behind the kernel, while it fills: as it
-    // goes on it is a little faster than that. Of short ones each end of an exchange sees half of what it would gain,
-    // as the other's way stays as it is.
-    static constexpr float margin(unsigned c) { return is_long(c) ? 0.875F : 1.0F; }
-
     // Transfers that say what a way costs. Long ones are few, and what disturbs one is a smaller part of it.
     static constexpr uint16_t kFew = 4;
     static constexpr uint16_t enough(unsigned c) {
@@ -220,9 +215,7 @@ private:
         return is_long(c) && crowded > 1 && 2 * crowded >= ring.known + kernel.known;
     }
 
-    bool is_better(unsigned c) const {
-        return mean(c, Way::Kernel) < margin(c) * mean(c, Way::Ring) || waits_for_turns(c);
-    }
+    bool is_better(unsigned c) const { return mean(c, Way::Kernel) < mean(c, Way::Ring) || waits_for_turns(c); }
 
     void begin_trial(unsigned c) {
         Class& k = classes_[c];

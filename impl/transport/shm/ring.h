@@ -11,6 +11,7 @@
 
 #include "impl/engine/transport.h"
 #include "impl/transport/shm/copy.h"
+#include "impl/transport/shm/far_copies.h"
 #include "impl/transport/shm/frame_starts.h"
 #include "impl/transport/shm/layout.h"
 
@@ -56,6 +57,7 @@ struct Outbound {
     uint64_t littered = 0;       // at positions below it, the lap before may have left payload
     RegionHeader* region = nullptr;
     FrameStarts starts;  // kept up to date for lines below `littered` and behind a frame of several
+    FarCopies far_copies;
 
     static constexpr uint64_t kWhole = UINT64_MAX;
     bool is_whole() const { return allocated == kWhole; }
@@ -122,7 +124,11 @@ struct Outbound {
                 copy_small(line + sizeof(Header), from, kInlineMax);
             } else {
                 if (!starts.began(next)) take_line(lines + offset_at(next));
-                gather(line + payload_offset(size), payload, count);
+                if (count == 1) {
+                    far_copies.copy(line + kLine, static_cast<const std::byte*>(payload->iov_base), size);
+                } else {
+                    gather(line + payload_offset(size), payload, count);
+                }
                 clear(next);
                 put_words(line, header);
             }
