@@ -18,14 +18,10 @@ GLOBIGNORE=$root/impl/engine/*:$root/impl/transport/*:$root/impl/provider/*:$roo
 files=("$root"/impl/*/*.cc)
 unset GLOBIGNORE
 if [ -d "$together" ]; then
-    alone=()
-    for file in "${files[@]}"; do
-        grep -qF "\"${file#"$root"/}\"" "$together"/*.cc || alone+=("$file")
+    for i in "${!files[@]}"; do
+        batch=$(grep -lF "\"${files[i]#"$root"/}\"" "$together"/*.cc) && files[i]=$batch
     done
-    files=("${alone[@]}")
-    for file in "$together"/*.cc; do
-        grep -q -e '"impl/engine/' -e '"impl/transport/' "$file" || files+=("$file")
-    done
+    mapfile -t files < <(printf '%s\n' "${files[@]}" | sort -u)
 fi
 [ -e "${files[0]}" ] || { echo "no sources in $root/impl" >&2; exit 1; }
 for file in "${files[@]}"; do
