@@ -124,11 +124,7 @@ struct Outbound {
                 copy_small(line + sizeof(Header), from, kInlineMax);
             } else {
                 if (!starts.began(next)) take_line(lines + offset_at(next));
-                if (count == 1) {
-                    far_copies.copy(line + kLine, static_cast<const std::byte*>(payload->iov_base), size);
-                } else {
-                    gather(line + payload_offset(size), payload, count);
-                }
+                gather(line + payload_offset(size), payload, count);
                 clear(next);
                 put_words(line, header);
             }
@@ -157,7 +153,9 @@ private:
             memcpy(to, from, size);
         }
     }
-    static void gather(std::byte* to, const iovec* payload, size_t count) {
+    // One alone begins at a line: it is long (publish_as).
+    void gather(std::byte* to, const iovec* payload, size_t count) {
+        if (count == 1) return far_copies.copy(to, static_cast<const std::byte*>(payload->iov_base), payload->iov_len);
         for (size_t i = 0; i < count; ++i) {
             if (!payload[i].iov_len) continue;
             copy_large(to, static_cast<const std::byte*>(payload[i].iov_base), payload[i].iov_len);
