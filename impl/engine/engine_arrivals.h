@@ -291,7 +291,7 @@ private:
             fail(*op, static_cast<int>(error));
         } else {
             if constexpr (PullsMemory<T>) {
-                if (op->length >= T::kPullMin && op->kind == Transmit::Kind::Write) write_answered(peer, *op);
+                if (op->measured) write_answered(peer, *op);
             }
             acknowledged(*op);
         }

@@ -52,7 +52,7 @@ public:
         Peer* peer = known_peer(to);
         PeerState* state = peer ? state_in(*peer) : nullptr;
         if (!state || state->busy || state->blocked || !state->responses.empty() || options_.strict) return 1;
-        if (offers(*peer, size)) return 1;
+        if (!goes_in_a_frame(*peer, size)) return 1;
         if (!may_complete(flags)) return -FI_EAGAIN;
         Transmit* op = transmits_.take();
         if (!op) return 1;
@@ -65,6 +65,13 @@ public:
             transmits_.give(op);
             if (result == SendResult::Again) state->blocked = true;
             return 1;
+        }
+        if constexpr (PullsMemory<T>) {
+            if (size >= T::kPullMin) {
+                op->measured = true;
+                op->length = size;
+                op->mark = transport_.frames_sent(*peer);
+            }
         }
         state->sending.operations.append(op);
         return 0;
@@ -238,6 +245,13 @@ protected:
     }
 
 private:
+    // A short write: it is neither offered to be pulled, nor would a grant be of use.
+    bool goes_in_a_frame([[maybe_unused]] Peer& peer, [[maybe_unused]] size_t size) {
+        if constexpr (PullsMemory<T>)
+            return size < T::kPullMin || (!transport_.offers(peer, size) && transport_.asks_for_writes(peer, size));
+        return true;
+    }
+
     SendResult send_write(Peer& peer, const void* bytes, size_t size, uint64_t id, uint64_t address, uint64_t key) {
         if constexpr (kInlines) {
             if (size <= T::kInlineMax && transport_.takes_inline(peer)) [[likely]] {
@@ -259,6 +273,7 @@ private:
     }
 
     void prepare_write(Peer& peer, const AccessRequest& request, Transmit& op) {
+        if constexpr (PullsMemory<T>) op.measured = op.length >= T::kPullMin;
         Header& header = op.header;
         header = {
             .size = static_cast<uint32_t>(op.length),

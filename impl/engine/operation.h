@@ -96,6 +96,7 @@ struct TransmitState {
     bool direct = false;          // the device may do it, where it reaches the peer
     bool first_bytes = false;     // what the peer cleared is the beginning: it clears all, or answers, later
     bool relayed = false;         // an access that the peer's engine does: counted in PeerState
+    bool measured = false;        // a write whose answer tells what asking costs (PullsMemory::came_written)
     uint32_t held = 0;            // frames whose payload the transport still reads
     // While it is under way: bytes of the answer that the peer has to copy, or 1 for an announcement.
     uint32_t asked = 0;

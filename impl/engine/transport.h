@@ -168,6 +168,8 @@ concept PullsMemory = requires(T transport, typename T::Peer& peer, const iovec*
     // The same for writes: a grant may become of use; they are to be made under one, now; and one was, or was answered.
     { transport.may_keep_grants(peer, length) } -> std::same_as<bool>;
     { transport.writes_at_once(peer, length) } -> std::same_as<bool>;
+    // And one of a frame needs no grant: there can be none, or asking was found to be faster.
+    { transport.asks_for_writes(peer, length) } -> std::same_as<bool>;
     { transport.came_written(peer, length, true) } -> std::same_as<void>;
     // All of these ranges to an address of the peer's, under a grant of that epoch. False: that does not stand, or not
     // all could be written.

@@ -37,6 +37,8 @@ struct FakeNet {
     bool at_once = false;         // reads are made under grants that stand
     bool writes_at_once = false;  // writes are
     bool write_fails = false;     // they cannot be made
+    bool asks = false;            // asking for writes was found to be faster
+    std::vector<size_t> asked;    // bytes of writes that were answered
     size_t per_progress = 100;
     size_t busy = 0;  // so many searches for a peer are answered with -FI_EAGAIN
     // Sees every packet before it is delivered and may change it; false: it is lost.
@@ -71,7 +73,7 @@ public:
         uint64_t frames = 0;  // sent to it
     };
 
-    static constexpr size_t kCopied = 512;
+    static constexpr size_t kCopied = Pulls ? 6 * 1024 : 512;
     static constexpr size_t kFrameMax = 16384;
     static constexpr size_t kEagerMax = 8192;
     static constexpr bool kPulls = Pulls;
@@ -156,8 +158,11 @@ public:
     bool may_keep_grants(const Peer&, size_t length) const {
         return Pulls && net_->writes_at_once && length >= kPullMin;
     }
-    bool writes_at_once(const Peer& peer, size_t length) const { return may_keep_grants(peer, length); }
-    void came_written(Peer&, size_t, bool) {}
+    bool writes_at_once(const Peer& peer, size_t length) const { return may_keep_grants(peer, length) && !net_->asks; }
+    bool asks_for_writes(const Peer& peer, size_t length) const { return !writes_at_once(peer, length); }
+    void came_written(Peer&, size_t length, bool at_once) {
+        if (!at_once) net_->asked.push_back(length);
+    }
     bool write_granted(Peer& peer, uint64_t epoch, const iovec* ranges, size_t count, uint64_t to) {
         if (!still_granted(peer, epoch) || net_->write_fails) return false;
         std::vector<std::byte> bytes;

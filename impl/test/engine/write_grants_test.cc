@@ -51,6 +51,23 @@ TEST_F(EngineWriteGrants, OneThatIsNotPulledIsGrantedTheRegionToo) {
     EXPECT_EQ(pair.net.written, 1u);
 }
 
+// Or else sizes are mixed up where it is decided which way is faster, and what a peer has done is taken for known.
+TEST_F(EngineWriteGrants, OneForWhichAskingIsFasterIsMeasuredAsWhatItIs) {
+    pair.net.pulls = false;
+    ASSERT_EQ(write(0, 50'000), 0);
+    EXPECT_EQ(next(), 0);
+    pair.net.asks = true;
+    pair.net.asked.clear();
+    for (const size_t length : {100, 5'000, 5'500}) {
+        ASSERT_EQ(write(0, length), 0);
+        EXPECT_EQ(next(), 0);
+    }
+    EXPECT_EQ(pair.net.asked, (std::vector<size_t>{5'000, 5'500}));
+    pair.net.asks = false;
+    ASSERT_EQ(write(0, 5'000), 0);
+    EXPECT_EQ(pair.net.written, 1u) << "the answers told that the peer has done all";
+}
+
 TEST_F(EngineWriteGrants, OneInSegmentsIsGrantedTheRegionToo) {
     pair.net.pulls = false;
     ASSERT_EQ(write(0, 50'000), 0);

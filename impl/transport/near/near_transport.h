@@ -108,6 +108,9 @@ public:
     bool writes_at_once(const Peer& peer, size_t length) const {
         return peer.in_memory && shm_.writes_at_once(memory_peer(peer), length);
     }
+    bool asks_for_writes(const Peer& peer, size_t length) const {
+        return !peer.in_memory || shm_.asks_for_writes(memory_peer(peer), length);
+    }
     void came_written(Peer& peer, size_t length, bool at_once) {
         if (peer.in_memory) shm_.came_written(memory_peer(peer), length, at_once);
     }

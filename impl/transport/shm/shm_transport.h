@@ -120,6 +120,10 @@ public:
     bool writes_at_once(const Peer& peer, size_t length) const {
         return shm::says_pull(peer.writes.word(), length) && keeps_grants(peer, length) && peer.out.position;
     }
+    bool asks_for_writes(const Peer& peer, size_t length) const {
+        if (!may_keep_grants(peer, length)) return true;
+        return peer.writes.is_chosen(length) && !shm::says_pull(peer.writes.word(), length);
+    }
     static void came_written(Peer& peer, size_t length, bool at_once);
     static bool write_granted(Peer& peer, uint64_t epoch, const iovec* ranges, size_t count, uint64_t to);
     void grants_writes(Peer& peer);
