@@ -248,7 +248,7 @@ private:
     // A short write: it is neither offered to be pulled, nor would a grant be of use.
     bool goes_in_a_frame([[maybe_unused]] Peer& peer, [[maybe_unused]] size_t size) {
         if constexpr (PullsMemory<T>)
-            return size < T::kPullMin || (!transport_.offers(peer, size) && transport_.asks_for_writes(peer, size));
+            return size < T::kPullMin || (!offers(peer, size) && transport_.asks_for_writes(peer, size));
         return true;
     }
 
@@ -390,7 +390,7 @@ private:
     bool asks_for_grant([[maybe_unused]] Peer& peer, [[maybe_unused]] const AccessRequest& request,
                         [[maybe_unused]] const Transmit& op) {
         if constexpr (PullsMemory<T>) {
-            if (request.target_count != 1 || !transport_.keeps_grants(peer, op.length)) return false;
+            if (request.target_count != 1 || transport_.asks_for_reads(peer, op.length)) return false;
             return lacks_grant(peer, only_target(request, op), *op.peer, FI_REMOTE_READ);
         }
         return false;
@@ -398,9 +398,8 @@ private:
     bool asks_to_write([[maybe_unused]] Peer& peer, [[maybe_unused]] const AccessRequest& request,
                        [[maybe_unused]] const Transmit& op) {
         if constexpr (PullsMemory<T>) {
-            if (op.length < T::kPullMin || !op.expects_answer) return false;
-            if (request.target_count != 1 || request.has_data || !transport_.may_keep_grants(peer, op.length))
-                return false;
+            if (!op.expects_answer || request.target_count != 1 || request.has_data) return false;
+            if (transport_.asks_for_writes(peer, op.length)) return false;
             return lacks_grant(peer, only_target(request, op), *op.peer, FI_REMOTE_WRITE);
         }
         return false;

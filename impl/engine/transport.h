@@ -160,16 +160,15 @@ concept PullsMemory = requires(T transport, typename T::Peer& peer, const iovec*
     { transport.still_granted(peer, epoch) } -> std::same_as<bool>;
     // Changes with every frame that is sent to the peer.
     { transport.frames_sent(peer) } -> std::same_as<uint64_t>;
-    // Reads of that length may be made under a grant that stands (standing_grants.h); they are to be, now; and one was,
-    // or was asked for: so the transport measures which is faster.
-    { transport.keeps_grants(peer, length) } -> std::same_as<bool>;
+    // Reads of that length need no grant that stands (standing_grants.h): there can be none, or asking was found to be
+    // faster; they are to be made under one, now; and one was, or was asked for: so the transport measures which is
+    // faster.
+    { transport.asks_for_reads(peer, length) } -> std::same_as<bool>;
     { transport.reads_at_once(peer, length) } -> std::same_as<bool>;
     { transport.came_read(peer, length, true) } -> std::same_as<void>;
-    // The same for writes: a grant may become of use; they are to be made under one, now; and one was, or was answered.
-    { transport.may_keep_grants(peer, length) } -> std::same_as<bool>;
-    { transport.writes_at_once(peer, length) } -> std::same_as<bool>;
-    // And one of a frame needs no grant: there can be none, or asking was found to be faster.
+    // The same for writes; and one was, or was answered.
     { transport.asks_for_writes(peer, length) } -> std::same_as<bool>;
+    { transport.writes_at_once(peer, length) } -> std::same_as<bool>;
     { transport.came_written(peer, length, true) } -> std::same_as<void>;
     // All of these ranges to an address of the peer's, under a grant of that epoch. False: that does not stand, or not
     // all could be written.

@@ -152,14 +152,13 @@ public:
         *next = peer.incoming.front().header;
         return true;
     }
-    bool keeps_grants(const Peer&, size_t length) const { return Pulls && net_->at_once && length >= kPullMin; }
-    bool reads_at_once(const Peer& peer, size_t length) const { return keeps_grants(peer, length); }
+    bool asks_for_reads(const Peer& peer, size_t length) const { return !reads_at_once(peer, length); }
+    bool reads_at_once(const Peer&, size_t length) const { return Pulls && net_->at_once && length >= kPullMin; }
     void came_read(Peer&, size_t, bool) {}
-    bool may_keep_grants(const Peer&, size_t length) const {
-        return Pulls && net_->writes_at_once && length >= kPullMin;
-    }
-    bool writes_at_once(const Peer& peer, size_t length) const { return may_keep_grants(peer, length) && !net_->asks; }
     bool asks_for_writes(const Peer& peer, size_t length) const { return !writes_at_once(peer, length); }
+    bool writes_at_once(const Peer&, size_t length) const {
+        return Pulls && net_->writes_at_once && !net_->asks && length >= kPullMin;
+    }
     void came_written(Peer&, size_t length, bool at_once) {
         if (!at_once) net_->asked.push_back(length);
     }

@@ -93,8 +93,8 @@ public:
     void came_in_parts(Peer& peer, size_t length) {
         if (peer.in_memory) shm_.came_in_parts(memory_peer(peer), length);
     }
-    bool keeps_grants(const Peer& peer, size_t length) const {
-        return peer.in_memory && shm_.keeps_grants(memory_peer(peer), length);
+    bool asks_for_reads(const Peer& peer, size_t length) const {
+        return !peer.in_memory || shm_.asks_for_reads(memory_peer(peer), length);
     }
     bool reads_at_once(const Peer& peer, size_t length) const {
         return peer.in_memory && shm_.reads_at_once(memory_peer(peer), length);
@@ -102,14 +102,11 @@ public:
     void came_read(Peer& peer, size_t length, bool at_once) {
         if (peer.in_memory) shm_.came_read(memory_peer(peer), length, at_once);
     }
-    bool may_keep_grants(const Peer& peer, size_t length) const {
-        return peer.in_memory && shm_.may_keep_grants(memory_peer(peer), length);
+    bool asks_for_writes(const Peer& peer, size_t length) const {
+        return !peer.in_memory || shm_.asks_for_writes(memory_peer(peer), length);
     }
     bool writes_at_once(const Peer& peer, size_t length) const {
         return peer.in_memory && shm_.writes_at_once(memory_peer(peer), length);
-    }
-    bool asks_for_writes(const Peer& peer, size_t length) const {
-        return !peer.in_memory || shm_.asks_for_writes(memory_peer(peer), length);
     }
     void came_written(Peer& peer, size_t length, bool at_once) {
         if (peer.in_memory) shm_.came_written(memory_peer(peer), length, at_once);

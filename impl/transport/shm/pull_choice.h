@@ -73,6 +73,8 @@ public:
 
     // Both ways are known for transfers of that length, and the word says the better one. REQUIRES: kPullMin or more.
     bool is_chosen(uint64_t length) const { return is_measured(pull_class(length)); }
+    // And that is the ring, or there is no other. REQUIRES: as above.
+    bool keeps_to_ring(uint64_t length) const { return is_chosen(length) && !says_pull(word_, length); }
 
     // A transfer of `length` bytes, at least kPullMin, has come. Whether finished() is to be called with its time.
     bool counts(uint64_t length) {

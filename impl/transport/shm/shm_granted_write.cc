@@ -59,14 +59,14 @@ void ShmTransport::came_written(Peer& peer, size_t length, bool at_once) {
     if (!may_keep_grants(peer, length) || !peer.out.lines) return;
     if (!at_once && !shm::says_chosen(peer.out.slot().pulls.load(std::memory_order_relaxed), length))
         return peer.writes.interrupt();
-    measure_access(peer.writes, length, at_once);
+    measure_access(peer.writes, length, at_once, peer.out.position);
 }
 
 // Owner.
 
 // Who is not introduced knows no process to write into.
 void ShmTransport::grants_writes(Peer& peer) {
-    if (!shm::may_pull()) return;
+    if (!pulls_) return;
     if (!peer.may_write) ++writers_;
     peer.may_write = true;
     may_be_read(peer);

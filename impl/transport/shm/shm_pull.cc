@@ -41,7 +41,7 @@ void ShmTransport::poll_introductions() {
 void ShmTransport::introduce(Peer& peer) {
     using Introduced = shm::Introductions::Introduced;
     peer.introduced = true;
-    if (!shm::may_pull()) return;
+    if (!pulls_) return;
     const auto slot = static_cast<uint32_t>(peer.remote.index);
     const Introduced introduced = shm::Introductions::introduce(peer.instance, slot, self_.instance);
     if (introduced == Introduced::Yes) peer.remote.raise_attention();
@@ -51,7 +51,7 @@ void ShmTransport::introduce(Peer& peer) {
 bool ShmTransport::may_be_read(Peer& peer) {
     if (!peer.out.lines && !enter_to_offer(peer)) return false;
     if (!peer.introduced) introduce(peer);
-    return peer.introduced && shm::may_pull();
+    return peer.introduced && pulls_;
 }
 
 // What was read is the peer's if its instance id still lies where it says. That is read behind the data, in the same
@@ -123,6 +123,10 @@ void ShmTransport::came_in_parts(Peer& peer, size_t length) {
 
 namespace {
 
+// In the first lap of a ring memory is touched for the first time, by both sides: what a frame takes there says nothing
+// of what it will take.
+bool is_new(uint64_t position) { return position < shm::kRingLines; }
+
 uint64_t switches() {
     rusage use;
     return getrusage(RUSAGE_SELF, &use) ? 0 : static_cast<uint64_t>(use.ru_nivcsw);
@@ -134,6 +138,7 @@ void ShmTransport::finished(Peer& peer, shm::PullChoice::Way way, size_t length,
     bool counts = false;
     for (size_t i = 0; i < transfers; ++i) counts = peer.choice.counts(length);
     if (!counts) return;
+    if (way == shm::PullChoice::Way::Ring && is_new(peer.in.position)) return peer.choice.interrupt();
     peer.choice.finished(way, length, moved, now(peer.choice), transfers);
     peer.in.measured = peer.in.position;
     tell_choice(peer);
@@ -152,12 +157,13 @@ void ShmTransport::came_read(Peer& peer, size_t length, bool at_once) {
     } else if (!peer.choice.is_chosen(length)) {
         return peer.reads.interrupt();
     }
-    measure_access(peer.reads, length, at_once);
+    measure_access(peer.reads, length, at_once, peer.in.position);
 }
 
-// A read or write of this side's.
-void ShmTransport::measure_access(shm::PullChoice& choice, size_t length, bool at_once) {
+// A read or write of this side's, whose bytes come or go by a ring with this position, where they are asked for.
+void ShmTransport::measure_access(shm::PullChoice& choice, size_t length, bool at_once, uint64_t position) {
     if (!choice.counts(length)) return;
+    if (!at_once && is_new(position)) return choice.interrupt();
     const auto way = at_once ? shm::PullChoice::Way::Kernel : shm::PullChoice::Way::Ring;
     choice.finished(way, length, length, now(choice));
 }

@@ -59,6 +59,7 @@ int ShmTransport::open_at(const char (&text)[kShmTextMax], shm::Bytes key) {
     sweep_now_and_then();
     generation_ = shm::fork_generation();
     fences_ = !shm::fenced_by_others();
+    pulls_ = shm::may_pull();
     shares_ = shm::may_share();
     by_slot_ = static_cast<Peer**>(calloc(shm::kSlots, sizeof *by_slot_));
     if (!by_slot_) return -FI_ENOMEM;
@@ -72,7 +73,7 @@ int ShmTransport::open_at(const char (&text)[kShmTextMax], shm::Bytes key) {
     // For the first to come, whose first message waits while a slot is mapped. Without memory for it: as for others.
     first_slot_ = region_.prepare_slot(0);
     // Without descriptors for it, everything goes through the rings.
-    if (shm::may_pull()) introductions_.open(self_.instance);
+    if (pulls_) introductions_.open(self_.instance);
     return 0;
 }
 

@@ -105,24 +105,27 @@ public:
     bool has_next(const Peer& peer, uint32_t size, Header* next) const;
     int pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
 
+    // Where something can be made at once; and the peer's process is known, too.
     static bool may_keep_grants(const Peer& peer, size_t length) {
-        return peer.in.lines && length >= shm::kPullMin && length <= kAtOnceMost;
+        return peer.in.lines && length >= kPullMin && length <= kAtOnceMost;
     }
-    bool keeps_grants(const Peer& peer, size_t length) const { return peer.process && may_keep_grants(peer, length); }
-    bool reads_at_once(const Peer& peer, size_t length) const {
+    static bool keeps_grants(const Peer& peer, size_t length) { return peer.process && may_keep_grants(peer, length); }
+    static bool asks_for_reads(const Peer& peer, size_t length) {
+        return !keeps_grants(peer, length) || peer.reads.keeps_to_ring(length);
+    }
+    static bool reads_at_once(const Peer& peer, size_t length) {
         return shm::says_pull(peer.reads.word(), length) && keeps_grants(peer, length);
     }
     void came_read(Peer& peer, size_t length, bool at_once);
 
     // shm_granted_write.cc
+    static bool asks_for_writes(const Peer& peer, size_t length) {
+        return !may_keep_grants(peer, length) || peer.writes.keeps_to_ring(length);
+    }
     // Not before something was sent by the ring: who has answered that, as all must be for a write at once, knows the
     // slot, and waits for who writes.
-    bool writes_at_once(const Peer& peer, size_t length) const {
+    static bool writes_at_once(const Peer& peer, size_t length) {
         return shm::says_pull(peer.writes.word(), length) && keeps_grants(peer, length) && peer.out.position;
-    }
-    bool asks_for_writes(const Peer& peer, size_t length) const {
-        if (!may_keep_grants(peer, length)) return true;
-        return peer.writes.is_chosen(length) && !shm::says_pull(peer.writes.word(), length);
     }
     static void came_written(Peer& peer, size_t length, bool at_once);
     static bool write_granted(Peer& peer, uint64_t epoch, const iovec* ranges, size_t count, uint64_t to);
@@ -228,7 +231,7 @@ private:
     static bool is_still_there(const Peer& peer);
     static void forbid_pulls(Peer& peer, int error);
     static void finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved, size_t transfers);
-    static void measure_access(shm::PullChoice& choice, size_t length, bool at_once);
+    static void measure_access(shm::PullChoice& choice, size_t length, bool at_once, uint64_t position);
     static shm::PullChoice::Moment now(const shm::PullChoice& choice);
 
     // shm_shared_pull.cc; the sender's end in shm_datapath.h
@@ -286,7 +289,8 @@ private:
     uint32_t calls_ = 0;                  // of progress, since look_around()
     uint32_t next_look_ = kCallsPerLook;  // the call that look() has its turn in
     bool armed_ = false;
-    bool shares_ = true;   // long transfers may be copied by both sides
+    bool pulls_ = true;  // the settings, as they were when it was opened (settings.h)
+    bool shares_ = true;
     bool fences_ = false;  // this side must fence before it asks whether the owner sleeps
     Peer* waiting_for_room_ = nullptr;
     Peer* failed_ = nullptr;
