@@ -414,8 +414,12 @@ private:
         put_targets(writer, request);
         op.prefix_size = static_cast<uint32_t>(writer.size());
         op.large = op.length > kSnapshotMax;
-        if constexpr (PullsMemory<T>)
-            op.large |= op.peer->peer->in_memory && op.length >= T::kPullMin;  // it may be granted
+        if constexpr (PullsMemory<T>) {
+            if (op.peer->peer->in_memory && op.length >= T::kPullMin) {
+                op.large = true;
+                transport_.expect_grant(peer);
+            }
+        }
         op.header = {.size = op.prefix_size,
                      .op = static_cast<uint8_t>(FrameOp::Read),
                      .flags = asks_for_grant(peer, request, op) ? kFrameStanding : uint8_t{0},

@@ -81,7 +81,7 @@ protected:
         Resolved memory;
         const int error = resolve(targets, header.aux, FI_REMOTE_READ, &memory);
         if (error) return access_failed(peer, header.word[0], error, false);
-        event(peer, kSlotRemoteRead, 0, 0, 0, false);
+        if (!(header.flags & kFrameInParts)) event(peer, kSlotRemoteRead, 0, 0, 0, false);  // or it was counted
         Header answer{.size = static_cast<uint32_t>(total),
                       .op = static_cast<uint8_t>(FrameOp::ReadReply),
                       .flags = 0,

@@ -156,6 +156,8 @@ concept PullsMemory = requires(T transport, typename T::Peer& peer, const iovec*
     { transport.grant_epoch() } -> std::same_as<uint64_t>;
     // Nothing that was granted before counts any more, before the caller's next store; no peer is writing under it.
     { transport.revoke_grants() } -> std::same_as<void>;
+    // Something of the peer's may be granted: from now on it can be seen whether that is revoked.
+    { transport.expect_grant(peer) } -> std::same_as<void>;
     // What the peer granted at that epoch was not revoked before the last byte was pulled.
     { transport.still_granted(peer, epoch) } -> std::same_as<bool>;
     // Changes with every frame that is sent to the peer.

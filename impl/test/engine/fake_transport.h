@@ -173,6 +173,7 @@ public:
     void grants_writes(Peer&) {}
     uint64_t grant_epoch() const { return epoch_; }
     void revoke_grants() { ++epoch_; }
+    void expect_grant(Peer&) {}
     // What came before the other side went is delivered after it.
     bool still_granted(const Peer& peer, uint64_t epoch) const { return peer.back && peer.other->epoch_ == epoch; }
     static uint64_t frames_sent(const Peer& peer) { return peer.frames; }

@@ -20,6 +20,7 @@ protected:
     static Setting counted() {
         Setting setting = uncounted();
         setting.caps |= FI_RMA_EVENT;
+        setting.counters = true;
         return setting;
     }
     explicit EngineGrants(const Setting& setting) : pair(setting) {

@@ -146,6 +146,15 @@ TEST_F(EngineCountedReads, AreAllAskedFor) {
     EXPECT_EQ(count(FrameOp::Read), 2);
 }
 
+TEST_F(EngineCountedReads, OneThatIsAskedForAgainIsCountedOnce) {
+    pair.net.pull_error = EPERM;
+    ASSERT_EQ(read(0), 0);
+    EXPECT_EQ(next(), 0);
+    EXPECT_TRUE(came(0));
+    EXPECT_EQ(count(FrameOp::Read), 2);
+    EXPECT_EQ(fi_cntr_read(pair.b.counters[kSlotRemoteRead]), 1u);
+}
+
 TEST(StandingGrants, TheOldestMakesRoomAndAKeyHasOneGrant) {
     constexpr uint64_t kRead = FI_REMOTE_READ;
     StandingGrants grants;

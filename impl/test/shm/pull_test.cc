@@ -299,6 +299,17 @@ TEST_F(ShmWords, AnOwnerThatOnlyAnsweredIntroducesItself) {
     EXPECT_TRUE(a_seen_->out.lines);
 }
 
+// Or it could not see that a grant is revoked, would pull in vain, and ask a second time.
+TEST_F(ShmWords, WhoOnlyAnsweredSeesRevocationsOfWhatItReads) {
+    ASSERT_EQ(send_text(b_, *a_seen_, "answer"), SendResult::Done);
+    const uint64_t epoch = a_.grant_epoch();
+    ASSERT_FALSE(ShmTransport::still_granted(*a_seen_, epoch));
+    b_.expect_grant(*a_seen_);
+    EXPECT_TRUE(ShmTransport::still_granted(*a_seen_, epoch));
+    a_.revoke_grants();
+    EXPECT_FALSE(ShmTransport::still_granted(*a_seen_, epoch));
+}
+
 // Its frames came as answers, in the slot of what it was asked.
 TEST_F(ShmWords, APeerWithoutASlotWritesNothingAtOnceAndIsNotWaitedFor) {
     a_.grants_writes(*b_seen_);

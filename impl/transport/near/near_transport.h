@@ -122,6 +122,9 @@ public:
     void revoke_grants() {
         if (shares_) shm_.revoke_grants();
     }
+    void expect_grant(Peer& peer) {
+        if (peer.in_memory) shm_.expect_grant(memory_peer(peer));
+    }
     // REQUIRES: can_pull(peer).
     static bool still_granted(const Peer& peer, uint64_t epoch) {
         return ShmTransport::still_granted(memory_peer(peer), epoch);

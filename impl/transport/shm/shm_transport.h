@@ -137,6 +137,10 @@ public:
     // writes is waited for (shm_granted_write.cc).
     uint64_t grant_epoch() const { return region_.header->revocations.load(std::memory_order_relaxed); }
     void revoke_grants();
+    // The count is in the peer's region, where who has only answered it has not been yet.
+    void expect_grant(Peer& peer) {
+        if (!peer.out.lines) enter_to_offer(peer);
+    }
     static bool still_granted(const Peer& peer, uint64_t epoch) {
         return peer.out.region && peer.out.region->revocations.load(std::memory_order_acquire) == epoch;
     }
