@@ -60,6 +60,8 @@ template <bool Pulls>
 class FakeTransport {
 public:
     struct Peer : PeerBase {
+        Peer() { in_memory = Pulls; }
+
         FakeTransport* other = nullptr;
         Peer* back = nullptr;  // this side, as the other knows it
         std::string name;
