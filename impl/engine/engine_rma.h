@@ -99,11 +99,13 @@ protected:
         Peer* peer;
         const int error = look_up(request.to, &peer);
         if (error) return error;
+        const bool hmem = length && names_hmem(request.regions, request.count);
+        if (!hmem && made_at_once(*peer, request, flags, length)) return 0;
         Transmit* op;
         const auto kind = request.write ? Transmit::Kind::Write : Transmit::Kind::Read;
         const ssize_t full = begin_transmit(*peer, kind, request.context, flags, length, &op);
         if (full) return full;
-        if (length && names_hmem(request.regions, request.count)) {
+        if (hmem) {
             const int failed = request.write ? stage_source(*op, request.ranges, request.regions, request.count)
                                              : stage_destination(*op, request.ranges, request.regions, request.count);
             if (failed) return refuse(*op, failed);
@@ -112,10 +114,8 @@ protected:
         }
         op->expects_answer = !(request.write && length <= whole_max(*peer) && may_be_quiet(flags));
         if (request.write) {
-            if (write_granted(*peer, request, *op)) return 0;
             prepare_write(*peer, request, *op);
         } else {
-            if (read_at_once(*peer, request, *op)) return 0;
             prepare_read(*peer, request, *op);
         }
         if (!op->expects_answer) ++op->peer->sending.quiet;
@@ -302,73 +302,60 @@ private:
         header.size += op.prefix_size;
     }
 
-    static Target only_target(const AccessRequest& request, const Transmit& op) {
-        return {.address = request.targets[0].addr, .length = op.length, .key = request.targets[0].key};
+    static Target only_target(const AccessRequest& request, uint64_t length) {
+        return {.address = request.targets[0].addr, .length = length, .key = request.targets[0].key};
     }
     // In the peer's process. REQUIRES: the grant covers the target.
     static uint64_t place_of(const StandingGrants::Grant& grant, const Target& target) {
         return grant.region.at + (target.address - grant.region.address);
     }
 
+    // An access that needs nobody: it is over within the call, so nothing is kept of it.
+    bool made_at_once([[maybe_unused]] Peer& peer, [[maybe_unused]] const AccessRequest& request,
+                      [[maybe_unused]] uint64_t flags, [[maybe_unused]] uint64_t length) {
+        if constexpr (PullsMemory<T>) {
+            StandingGrants::Grant* grant = usable_grant(peer, request, length);
+            if (!grant) return false;
+            const uint64_t place = place_of(*grant, only_target(request, length));
+            const bool made = request.write ? write_at(peer, *grant, place, request, length)
+                                            : read_at(peer, *grant, place, request, length);
+            if (!made) {
+                StandingGrants::forget(*grant);
+                return false;
+            }
+            reports.transmitted(flags, FI_RMA | (request.write ? FI_WRITE : FI_READ),
+                                request.write ? kSlotWrite : kSlotRead, request.context);
+            return true;
+        }
+        return false;
+    }
     // For an access that may be made now. Nothing that was sent before it is overtaken: it was all answered, and what
-    // is sent in the call that follows comes later. Nullptr: the access is to be sent.
-    StandingGrants::Grant* usable_grant(Peer& peer, const AccessRequest& request, Transmit& op, uint64_t access) {
-        if constexpr (PullsMemory<T>) {
-            PeerState& state = *op.peer;
-            if (request.target_count != 1 || !state.sending.operations.empty()) return nullptr;
-            if (!state.grants.all_done(transport_.frames_sent(peer))) return nullptr;
-            if constexpr (kStages) {
-                if (op.staging) return nullptr;
-            }
-            return state.grants.find(only_target(request, op), access);
-        } else {
-            static_cast<void>(peer), static_cast<void>(request), static_cast<void>(op), static_cast<void>(access);
-            return nullptr;
-        }
+    // is sent in the call that follows comes later. The target's application learns of nothing but the bytes. Nullptr:
+    // the access is to be sent.
+    StandingGrants::Grant* usable_grant(Peer& peer, const AccessRequest& request, uint64_t length) {
+        const bool now =
+            request.write ? transport_.writes_at_once(peer, length) : transport_.reads_at_once(peer, length);
+        PeerState* state = state_in(peer);
+        if (!now || !state || request.target_count != 1 || !state->sending.operations.empty()) return nullptr;
+        if (!state->grants.all_done(transport_.frames_sent(peer))) return nullptr;
+        if (request.write && (request.has_data || commit_flag(request.flags))) return nullptr;
+        return state->grants.find(only_target(request, length), request.write ? FI_REMOTE_WRITE : FI_REMOTE_READ);
     }
-    void made_at_once(Transmit& op) {
-        op.peer->sending.operations.append(&op);
-        acknowledged(op);
+    bool read_at(Peer& peer, const StandingGrants::Grant& grant, uint64_t place, const AccessRequest& request,
+                 uint64_t length) {
+        const LocalRange source{.address = place, .length = length};
+        if (!transport_.still_granted(peer, grant.epoch) ||
+            pull(peer, &source, 1, request.ranges, request.count, length) ||
+            !transport_.still_granted(peer, grant.epoch))
+            return false;
+        transport_.came_read(peer, length, true);
+        return true;
     }
-
-    bool read_at_once([[maybe_unused]] Peer& peer, [[maybe_unused]] const AccessRequest& request,
-                      [[maybe_unused]] Transmit& op) {
-        if constexpr (PullsMemory<T>) {
-            if (!transport_.reads_at_once(peer, op.length)) return false;
-            StandingGrants::Grant* grant = usable_grant(peer, request, op, FI_REMOTE_READ);
-            if (!grant) return false;
-            const LocalRange source{.address = place_of(*grant, only_target(request, op)), .length = op.length};
-            const bool stands = transport_.still_granted(peer, grant->epoch);
-            if (!stands || pull(peer, &source, 1, op.ranges, op.range_count, op.length) ||
-                !transport_.still_granted(peer, grant->epoch)) {
-                StandingGrants::forget(*grant);
-                return false;
-            }
-            transport_.came_read(peer, op.length, true);
-            made_at_once(op);
-            return true;
-        }
-        return false;
-    }
-
-    // The target's application learns of nothing but the bytes.
-    bool write_granted([[maybe_unused]] Peer& peer, [[maybe_unused]] const AccessRequest& request,
-                       [[maybe_unused]] Transmit& op) {
-        if constexpr (PullsMemory<T>) {
-            if (!transport_.writes_at_once(peer, op.length)) return false;
-            if (request.has_data || commit_flag(request.flags)) return false;
-            StandingGrants::Grant* grant = usable_grant(peer, request, op, FI_REMOTE_WRITE);
-            if (!grant) return false;
-            const uint64_t place = place_of(*grant, only_target(request, op));
-            if (!transport_.write_granted(peer, grant->epoch, op.ranges, op.range_count, place)) {
-                StandingGrants::forget(*grant);
-                return false;
-            }
-            transport_.came_written(peer, op.length, true);
-            made_at_once(op);
-            return true;
-        }
-        return false;
+    bool write_at(Peer& peer, const StandingGrants::Grant& grant, uint64_t place, const AccessRequest& request,
+                  uint64_t length) {
+        if (!transport_.write_granted(peer, grant.epoch, request.ranges, request.count, place)) return false;
+        transport_.came_written(peer, length, true);
+        return true;
     }
 
     // What a ReadGrant has behind its ranges. False: it makes no sense.
@@ -391,7 +378,7 @@ private:
                         [[maybe_unused]] const Transmit& op) {
         if constexpr (PullsMemory<T>) {
             if (request.target_count != 1 || transport_.asks_for_reads(peer, op.length)) return false;
-            return lacks_grant(peer, only_target(request, op), *op.peer, FI_REMOTE_READ);
+            return lacks_grant(peer, only_target(request, op.length), *op.peer, FI_REMOTE_READ);
         }
         return false;
     }
@@ -400,7 +387,7 @@ private:
         if constexpr (PullsMemory<T>) {
             if (!op.expects_answer || request.target_count != 1 || request.has_data) return false;
             if (transport_.asks_for_writes(peer, op.length)) return false;
-            return lacks_grant(peer, only_target(request, op), *op.peer, FI_REMOTE_WRITE);
+            return lacks_grant(peer, only_target(request, op.length), *op.peer, FI_REMOTE_WRITE);
         }
         return false;
     }

@@ -206,7 +206,7 @@ protected:
         EXPECT_TRUE(error || all(local, kBefore)) << "the read ended well without all of it";
     }
     void close_endpoint() {
-        closes_ = std::thread([this] { target.close_endpoint(); });
+        closes_ = std::jthread([this] { target.close_endpoint(); });
     }
     void close_region() {
         target.close_region();
@@ -214,7 +214,7 @@ protected:
     }
 
 private:
-    std::thread closes_;
+    std::jthread closes_;
 };
 
 // Its frames are sent to their end: what is sent of a region is what was there before its close, here, too.
