@@ -100,6 +100,8 @@ protected:
             }
         }
         size_t place(size_t size) { return random() % (kMemory - size + 1); }
+        void store(size_t at, const Bytes& bytes) { std::copy_n(bytes.begin(), bytes.size(), now.data() + at); }
+        Bytes load(size_t at, size_t size) const { return {now.data() + at, now.data() + at + size}; }
         Posted& post(size_t size, bool is_read) {
             posted.push_back(std::make_unique<Posted>());
             Posted& op = *posted.back();
@@ -117,7 +119,7 @@ protected:
             const ssize_t result = random() % 4 == 0
                                        ? fi_writev(pair.a.ep, pieces, nullptr, 2, pair.to_b, at, key, &op)
                                        : fi_write(pair.a.ep, op.bytes.data(), size, nullptr, pair.to_b, at, key, &op);
-            if (!result) std::copy(op.bytes.begin(), op.bytes.end(), now.begin() + static_cast<ptrdiff_t>(at));
+            if (!result) store(at, op.bytes);
             return result;
         }
         ssize_t inject() {
@@ -125,14 +127,13 @@ protected:
             Posted& op = post(size, false);
             op.done = true;
             const ssize_t result = fi_inject_write(pair.a.ep, op.bytes.data(), size, pair.to_b, at, key);
-            if (!result) std::copy(op.bytes.begin(), op.bytes.end(), now.begin() + static_cast<ptrdiff_t>(at));
+            if (!result) store(at, op.bytes);
             return result;
         }
         ssize_t read() {
             const size_t size = length(), at = place(size);
             Posted& op = post(size, true);
-            op.expected.assign(now.begin() + static_cast<ptrdiff_t>(at),
-                               now.begin() + static_cast<ptrdiff_t>(at + size));
+            op.expected = load(at, size);
             const ssize_t result = fi_read(pair.a.ep, op.bytes.data(), size, nullptr, pair.to_b, at, key, &op);
             reads += !result;
             return result;
@@ -150,7 +151,7 @@ protected:
             ++receives;
             ssize_t result;
             while ((result = fi_send(pair.a.ep, op.bytes.data(), size, nullptr, pair.to_b, &op)) == -FI_EAGAIN) reap();
-            std::copy(op.bytes.begin(), op.bytes.end(), now.begin() + static_cast<ptrdiff_t>(at));
+            store(at, op.bytes);
             return result;
         }
         ssize_t fetch() {
@@ -159,7 +160,7 @@ protected:
             op.operand = random();
             uint64_t value;
             memcpy(&value, now.data() + at, 8);
-            op.expected.assign(now.begin() + static_cast<ptrdiff_t>(at), now.begin() + static_cast<ptrdiff_t>(at + 8));
+            op.expected = load(at, 8);
             const ssize_t result = fi_fetch_atomic(pair.a.ep, &op.operand, 1, nullptr, op.bytes.data(), nullptr,
                                                    pair.to_b, at, key, FI_UINT64, FI_SUM, &op);
             if (result) return result;

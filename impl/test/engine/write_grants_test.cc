@@ -65,7 +65,7 @@ TEST_F(EngineWriteGrants, OneForWhichAskingIsFasterIsMeasuredAsWhatItIs) {
     EXPECT_EQ(pair.net.asked, (std::vector<size_t>{5'000, 5'500}));
     pair.net.asks = false;
     ASSERT_EQ(write(0, 5'000), 0);
-    EXPECT_EQ(pair.net.written, 1u) << "the answers told that the peer has done all";
+    EXPECT_EQ(pair.net.written, 1u) << "their answers say that the peer has done all";
 }
 
 TEST_F(EngineWriteGrants, OneInSegmentsIsGrantedTheRegionToo) {
