@@ -31,8 +31,7 @@ bool ShmTransport::send_answer(Peer& peer, const Frame& frame) {
     return true;
 }
 
-// What is offered to be read needs more than that slot: the owner's word which way is faster, and its introduction.
-bool ShmTransport::enter_to_offer(Peer& peer) { return peer.life == ShmPeerLife::Living && !connect(peer); }
+bool ShmTransport::enter(Peer& peer) { return peer.life == ShmPeerLife::Living && !connect(peer); }
 
 // By the sender from here on.
 

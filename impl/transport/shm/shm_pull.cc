@@ -49,7 +49,7 @@ void ShmTransport::introduce(Peer& peer) {
 }
 
 bool ShmTransport::may_be_read(Peer& peer) {
-    if (!peer.out.lines && !enter_to_offer(peer)) return false;
+    if (!reaches(peer)) return false;
     if (!peer.introduced) introduce(peer);
     return peer.introduced && pulls_;
 }

@@ -92,7 +92,7 @@ public:
     unsigned progress(S& sink);
 
     bool offers(Peer& peer, size_t length) {
-        if (length < shm::kPullMin || (!peer.out.lines && !enter_to_offer(peer))) return false;
+        if (length < shm::kPullMin || !reaches(peer)) return false;
         if (!peer.introduced) introduce(peer);
         if (!shm::says_pull(peer.out.slot().pulls.load(std::memory_order_relaxed), length)) return false;
         if (length >= shm::kSharedPullMin) watch_offers(peer);
@@ -138,9 +138,7 @@ public:
     uint64_t grant_epoch() const { return region_.header->revocations.load(std::memory_order_relaxed); }
     void revoke_grants();
     // The count is in the peer's region, where who has only answered it has not been yet.
-    void expect_grant(Peer& peer) {
-        if (!peer.out.lines) enter_to_offer(peer);
-    }
+    void expect_grant(Peer& peer) { static_cast<void>(reaches(peer)); }
     static bool still_granted(const Peer& peer, uint64_t epoch) {
         return peer.out.region && peer.out.region->revocations.load(std::memory_order_acquire) == epoch;
     }
@@ -197,7 +195,10 @@ private:
 
     // shm_answers.cc; the sender's end in shm_datapath.h
     [[gnu::noinline, gnu::cold]] bool send_answer(Peer& peer, const Frame& frame);
-    [[gnu::noinline, gnu::cold]] bool enter_to_offer(Peer& peer);
+    // What the peer says in its region: which way is faster, what is granted. Who has only answered it has not entered
+    // that.
+    bool reaches(Peer& peer) { return peer.out.lines || enter(peer); }
+    [[gnu::noinline, gnu::cold]] bool enter(Peer& peer);
     void await_answers(Peer& peer);
     bool keeps_awaiting(Peer& peer, unsigned taken);
     static bool close_answers(Peer& peer);
