@@ -94,7 +94,7 @@ int set_counter(MemoryRegion* region, Counter* counter) {
     return 0;
 }
 
-// With FI_THREAD_COMPLETION, endpoints whose queues are read by different threads have no locks: a counter that is
+// With FI_THREAD_COMPLETION, queues of endpoints that are read by different threads have no locks: a counter that is
 // bound to none of them cannot make their progress.
 bool makes_progress(const Domain& domain) { return domain.attr.threading != FI_THREAD_COMPLETION; }
 

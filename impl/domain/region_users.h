@@ -10,7 +10,7 @@
 //   3. The region is freed.
 // A user leaves the list behind the end of its transport, which sends what it was given to its end: fi_close(mr) waits
 // for an endpoint that is being closed by another thread.
-// A user whose domain is serialised by the application has no lock, and the application's promise stands for it.
+// With FI_THREAD_DOMAIN a user has no lock, and the application's promise stands for it.
 //
 // Lock order: the list's lock, then a user's, then the domain's. Users come and go without their own lock.
 #pragma once

@@ -75,4 +75,9 @@ bool is_driven_by_events(const Endpoint& endpoint);  // ep_bind.cc
 // queues, and that the application does not serialise with those of this endpoint, may start it.
 bool is_shared_by_work(const Endpoint& endpoint);  // ep_bind.cc
 
+// Whether a thread may close a region that peers access by the endpoint while another is inside: with
+// FI_THREAD_COMPLETION, as a region is not among the objects of a completion structure (fi_domain(3)). Such an endpoint
+// has a lock (region_users.h), its queues have none.
+bool meets_closing_regions(const Endpoint& endpoint);  // ep_bind.cc
+
 }  // namespace selvage::impl

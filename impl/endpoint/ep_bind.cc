@@ -187,6 +187,11 @@ bool is_shared_by_work(const Endpoint& endpoint) {
     return endpoint.domain->serialised() && endpoint.domain->attr.threading == FI_THREAD_COMPLETION;
 }
 
+bool meets_closing_regions(const Endpoint& endpoint) {
+    return endpoint.domain->attr.threading == FI_THREAD_COMPLETION &&
+           (endpoint.rx.caps & (FI_REMOTE_READ | FI_REMOTE_WRITE));
+}
+
 int bind_endpoint(fid* descriptor, fid* other, uint64_t flags) {
     auto* endpoint = object_of<Endpoint>(descriptor);
     if (!other || endpoint->base != endpoint) return -FI_EINVAL;

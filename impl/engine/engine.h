@@ -53,7 +53,8 @@ int launch_engine(Endpoint& endpoint) {
 template <Transport T>
 int start_engine(Endpoint& endpoint) {
     // A shared receive context serves endpoints whose queues are read by different threads, or by event queues.
-    const bool alone = endpoint.domain->serialised() && !endpoint.srx && !is_driven_by_events(endpoint);
+    const bool alone = endpoint.domain->serialised() && !endpoint.srx && !is_driven_by_events(endpoint) &&
+                       !meets_closing_regions(endpoint);
     if (endpoint.caps & FI_HMEM) return launch_engine<Staged<T>, true>(endpoint);
     return alone ? launch_engine<T, false>(endpoint) : launch_engine<T, true>(endpoint);
 }

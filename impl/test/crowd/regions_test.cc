@@ -21,9 +21,9 @@ bool all(const std::vector<std::byte>& bytes, std::byte value) {
     return std::all_of(bytes.begin(), bytes.end(), [=](std::byte b) { return b == value; });
 }
 
-StationChoice target_on(const char* provider, fi_progress progress = FI_PROGRESS_MANUAL) {
+StationChoice target_on(const char* provider, fi_progress progress, fi_threading threading) {
     return {.provider = provider,
-            .threading = FI_THREAD_SAFE,
+            .threading = threading,
             .progress = progress,
             .caps = FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC,
             .service = {},
@@ -35,8 +35,8 @@ StationChoice initiator_on(const char* provider) {
 
 class RegionsInUse : public testing::TestWithParam<const char*> {
 protected:
-    explicit RegionsInUse(fi_progress progress = FI_PROGRESS_MANUAL)
-        : target(target_on(GetParam(), progress)), initiator(initiator_on(GetParam())) {
+    explicit RegionsInUse(fi_progress progress = FI_PROGRESS_MANUAL, fi_threading threading = FI_THREAD_SAFE)
+        : target(target_on(GetParam(), progress, threading)), initiator(initiator_on(GetParam())) {
         to = initiator.insert(target.name());
         exchange();  // both know each other
     }
@@ -156,37 +156,57 @@ TEST_P(RegionsInUse, AReadTellsNothingThatWasStoredAfterTheClose) {
 
 class RegionsInUseByThreads : public RegionsInUse {
 protected:
-    RegionsInUseByThreads() : RegionsInUse(FI_PROGRESS_AUTO) {}
+    explicit RegionsInUseByThreads(fi_progress progress = FI_PROGRESS_AUTO, fi_threading threading = FI_THREAD_SAFE)
+        : RegionsInUse(progress, threading) {}
+
+    // Another thread is the initiator, this one closes.
+    void write_while_it_closes() {
+        std::fill(local.begin(), local.end(), kWritten);
+        // Enough that the transport knows all its ways.
+        for (int i = 0; i < 20; ++i) {
+            write();
+            ASSERT_EQ(await(), 0);
+        }
+        for (int i = 0; i < 60; ++i) {
+            SCOPED_TRACE(i);
+            target.close_region();
+            renew();
+            std::atomic<bool> posted{false};
+            std::atomic<bool> done{false};
+            std::thread other([&] {
+                write();
+                posted = true;
+                while (!poll()) continue;
+                done = true;
+            });
+            std::jthread reader = read_its_queue();
+            while (!posted) std::this_thread::yield();
+            std::this_thread::sleep_for(std::chrono::microseconds(i * 40));
+            target.close_region();
+            std::fill(target.memory.begin(), target.memory.end(), kAfter);
+            for (int k = 0; k < 3 || !done; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            other.join();
+            ASSERT_TRUE(all(target.memory, kAfter)) << "written after the close";
+        }
+    }
+    virtual std::jthread read_its_queue() { return {}; }
 };
 
-TEST_P(RegionsInUseByThreads, AClosedRegionIsLeftAloneByTheThreadThatMakesProgress) {
-    std::fill(local.begin(), local.end(), kWritten);
-    // Enough that the transport knows all its ways.
-    for (int i = 0; i < 20; ++i) {
-        write();
-        ASSERT_EQ(await(), 0);
-    }
-    for (int i = 0; i < 60; ++i) {
-        SCOPED_TRACE(i);
-        target.close_region();
-        renew();
-        std::atomic<bool> posted{false};
-        std::atomic<bool> done{false};
-        std::thread other([&] {
-            write();
-            posted = true;
-            while (!poll()) continue;
-            done = true;
+TEST_P(RegionsInUseByThreads, AClosedRegionIsLeftAloneByTheThreadThatMakesProgress) { write_while_it_closes(); }
+
+// A region is none of the objects that FI_THREAD_COMPLETION has the application serialise.
+class RegionsBesideACompletionQueue : public RegionsInUseByThreads {
+protected:
+    RegionsBesideACompletionQueue() : RegionsInUseByThreads(FI_PROGRESS_MANUAL, FI_THREAD_COMPLETION) {}
+
+    std::jthread read_its_queue() override {
+        return std::jthread([this](const std::stop_token& stop) {
+            while (!stop.stop_requested()) progress(target);
         });
-        while (!posted) std::this_thread::yield();
-        std::this_thread::sleep_for(std::chrono::microseconds(i * 40));
-        target.close_region();
-        std::fill(target.memory.begin(), target.memory.end(), kAfter);
-        for (int k = 0; k < 3 || !done; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        other.join();
-        ASSERT_TRUE(all(target.memory, kAfter)) << "written after the close";
     }
-}
+};
+
+TEST_P(RegionsBesideACompletionQueue, AClosedRegionIsLeftAloneByWhoReadsTheQueue) { write_while_it_closes(); }
 
 // The initiator reads while the target's endpoint closes in another thread, and its region in this one.
 class RegionsOfAnEndThatCloses : public RegionsInUse {
@@ -238,6 +258,7 @@ std::string name_of(const testing::TestParamInfo<const char*>& info) {
 }
 INSTANTIATE_TEST_SUITE_P(On, RegionsInUse, kProviders, name_of);
 INSTANTIATE_TEST_SUITE_P(On, RegionsInUseByThreads, kProviders, name_of);
+INSTANTIATE_TEST_SUITE_P(On, RegionsBesideACompletionQueue, kProviders, name_of);
 INSTANTIATE_TEST_SUITE_P(On, RegionsOfAnEndThatCloses, kProviders, name_of);
 
 }  // namespace
