@@ -106,7 +106,10 @@ ssize_t Member::post(Operation operation, std::size_t count) {
 
 void Member::operate(Operation operation, std::size_t size) {
     ssize_t posted = 0;
-    while ((posted = post(operation, size / sizeof(std::uint64_t))) == -FI_EAGAIN) make_progress();
+    while ((posted = post(operation, size / sizeof(std::uint64_t))) == -FI_EAGAIN) {
+        make_progress();
+        if (yields_) sched_yield();
+    }
     ground_.must(posted, "posting");
     complete();
 }

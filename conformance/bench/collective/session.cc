@@ -1,8 +1,8 @@
 // See session.h.
 //
 // The first member sends the others over a Link each what comes next: an operation, its size and how often.  All do it
-// as often; the first one's clock counts.  Where they run before all others (Setting::realtime), they do so from before
-// they join to their end: a member that does not yet would wait for ever behind those that wait for it, as some of them
+// as often; the first one's clock counts.  Where they run before all others (Setting::realtime), they do so from their
+// beginning to their end: a member that does not yet would wait for ever behind those that wait for it, as some of them
 // that look every 20 us take all of a processor where a switch costs as much.
 #include "conformance/bench/collective/session.h"
 
@@ -72,9 +72,7 @@ void far_member(const std::string& library, const std::string& provider, bool sh
     const auto opened = open_for_measuring(library);
     Member member(opened->entries(), provider, shares);
     transfer::send_value(link, member.address());
-    const auto all = transfer::receive_value<Addresses>(link);
-    hurry(setting, true);
-    member.join(all);
+    member.join(transfer::receive_value<Addresses>(link));
     while (!member.joined()) member.wait_a_moment();
     transfer::send_value(link, true);
     while (true) {
@@ -95,6 +93,7 @@ public:
         : setting_(setting) {
         const auto cores = cores_of(members, setting.cores, allowed);
         const bool shares = share_cores(cores, allowed);
+        hurry(setting, true);  // and so do those that come of this one
         for (std::size_t i = 1; i < members; ++i) {
             Setting other = setting;
             other.cores[1] = cores[i];
@@ -156,7 +155,6 @@ private:
         all.of[all.count++] = member_->address();
         for (auto& other : others_) all.of[all.count++] = transfer::receive_value<Address>(other->link());
         for (auto& other : others_) transfer::send_value(other->link(), all);
-        hurry(setting_, true);
         member_->join(all);
         const auto since = transfer::Clock::now();
         while (!member_->joined()) {
