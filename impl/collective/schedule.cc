@@ -12,6 +12,7 @@ namespace {
 // Where the ways of an operation cross, in bytes (docs/performance-collectives.md).
 constexpr uint64_t kLongAllreduce = 64u << 10;  // for each member: a ring has more rounds the more there are
 constexpr uint64_t kShortAllreduce = 128;
+constexpr uint64_t kShortAllreduceOfFour = 1024;
 constexpr uint64_t kShortBroadcast = 256;
 constexpr uint64_t kTwoBelow = 64u << 10;  // in memory, for more than four members
 constexpr uint64_t kLongBroadcast = 4u << 20;
@@ -171,7 +172,8 @@ void allgather(const Member& m, Algorithm algorithm, uint32_t round, Round* out)
 }
 
 Algorithm choose_allreduce(const Shape& shape, bool few) {
-    if (few && shape.in_memory && shape.unit <= kShortAllreduce) return Algorithm::Pairwise;
+    const uint64_t shortest = shape.members <= 4 ? kShortAllreduceOfFour : kShortAllreduce;
+    if (few && shape.in_memory && shape.unit <= shortest) return Algorithm::Pairwise;
     if (few && !shape.in_memory && std::has_single_bit(shape.members)) {
         const uint64_t longest = shape.members == 4 ? kHalvingOfFour : kHalving;
         return shape.unit < longest ? Algorithm::RecursiveDoubling : Algorithm::Halving;
