@@ -291,6 +291,18 @@ TEST_F(ShmWords, ASenderOffersWhatTheOwnerWouldRead) {
     EXPECT_FALSE(a_.offers(*b_seen_, 100));
 }
 
+TEST_F(ShmWords, AnOwnerSaysHowPayloadIsToGetIntoItsRing) {
+    const std::string text(shm::kPage, 'x');
+    const auto known = [&] { return shm::says_chosen(b_seen_->out.slot().copies, shm::kPage); };
+    EXPECT_FALSE(known());
+    for (int i = 0; i < 200 && !known(); ++i) {
+        const size_t before = sink_.arrivals.size();
+        ASSERT_EQ(send_text(a_, *b_seen_, text), SendResult::Done);
+        ASSERT_TRUE(progress_until(b_, sink_, [&] { return sink_.arrivals.size() > before; }));
+    }
+    EXPECT_TRUE(known());
+}
+
 // What it was answered lies in the slot of its question.
 TEST_F(ShmWords, AnOwnerThatOnlyAnsweredIntroducesItself) {
     ASSERT_EQ(send_text(b_, *a_seen_, "answer"), SendResult::Done);

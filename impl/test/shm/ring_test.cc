@@ -14,26 +14,27 @@
 namespace selvage::impl::shm {
 namespace {
 
-// Memory of a ring, mapped twice in a row. Starts as zero.
-class RingMemory {
+// Memory of a slot: its words, and the ring, mapped twice in a row. Starts as zero.
+class SlotMemory {
 public:
-    RingMemory() {
+    SlotMemory() {
+        constexpr size_t kAll = kPage + 2 * kRingBytes;
         const int file = memfd_create("ring", 0);
-        void* both = mmap(nullptr, 2 * kRingBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (file < 0 || both == MAP_FAILED || ftruncate(file, kRingBytes)) return;
-        lines_ = static_cast<std::byte*>(both);
+        void* all = mmap(nullptr, kAll, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (file < 0 || all == MAP_FAILED || ftruncate(file, kRingBytes)) return;
+        start_ = static_cast<std::byte*>(all);
         for (const size_t at : {size_t{0}, kRingBytes}) {
-            mmap(lines_ + at, kRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+            mmap(lines() + at, kRingBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
         }
         close(file);
     }
-    ~RingMemory() { munmap(lines_, 2 * kRingBytes); }
-    RingMemory(const RingMemory&) = delete;
-    RingMemory& operator=(const RingMemory&) = delete;
-    std::byte* lines() const { return lines_; }
+    ~SlotMemory() { munmap(start_, kPage + 2 * kRingBytes); }
+    SlotMemory(const SlotMemory&) = delete;
+    SlotMemory& operator=(const SlotMemory&) = delete;
+    std::byte* lines() const { return start_ + kPage; }
 
 private:
-    std::byte* lines_ = nullptr;
+    std::byte* start_ = nullptr;
 };
 
 // Both ends of one ring. The producer has all of it but the lines that the consumer has not taken.
@@ -74,7 +75,7 @@ public:
     Inbound in;
 
 private:
-    RingMemory memory_;
+    SlotMemory memory_;
 };
 
 // All bits of a payload are set, or none: as a first word, it has either parity.
@@ -108,20 +109,32 @@ TEST(ShmRing, LapsOfOneSizeFollowLapsOfAnother) {
     }
 }
 
-// past_caches: as where the consumer is far (far_copies.h).
+// Past them where plain copies are slow (far_copies.h), and where the consumer says so (copy_choice.h).
 TEST(ShmRing, LongPayloadsComeWholeThroughTheCachesAndPastThem) {
-    for (const bool past_caches : {false, true}) {
-        Ring ring;
-        std::minstd_rand random(3);
-        for (int i = 0; i < 5000; ++i) {
-            for (int k = 0; k < 2; ++k) ring.out.far_copies.took(past_caches ? 100'000 : 0, 4096);
-            std::vector<std::byte> payload(1024 + random() % (16 * 1024));
-            for (auto& byte : payload) byte = std::byte(random());
-            ring.publish(payload, 1);
-            ASSERT_EQ(ring.take(), payload) << i;
-            ASSERT_FALSE(ring.has_frame()) << i;
+    for (const int64_t slow : {0, 100'000}) {
+        for (const uint32_t word : {0U, 2U, UINT32_MAX}) {
+            Ring ring;
+            ring.out.slot().copies = word;
+            std::minstd_rand random(3);
+            for (int i = 0; i < 3000; ++i) {
+                for (int k = 0; k < 2; ++k) ring.out.far_copies.took(slow, 4096);
+                std::vector<std::byte> payload(1024 + random() % (16 * 1024));
+                for (auto& byte : payload) byte = std::byte(random());
+                ring.publish(payload, 1);
+                ASSERT_EQ(ring.take(), payload) << i;
+                ASSERT_FALSE(ring.has_frame()) << i;
+            }
         }
     }
+}
+
+TEST(ShmRing, OnlyPayloadsOfThatSizeGoPastTheCachesAtTheConsumersWord) {
+    Ring ring;
+    EXPECT_FALSE(ring.out.goes_past_caches(8192));
+    ring.out.slot().copies = 2;
+    EXPECT_TRUE(ring.out.goes_past_caches(8192));
+    EXPECT_FALSE(ring.out.goes_past_caches(4096));
+    EXPECT_FALSE(ring.out.goes_past_caches(1024));
 }
 
 TEST(ShmRing, TheProducerRemembersWhichLinesBeganAFrame) {

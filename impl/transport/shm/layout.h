@@ -48,7 +48,7 @@
 namespace selvage::impl::shm {
 
 inline constexpr uint64_t kRegionMagic = 0x73656c7661676502;  // "selvage", kind 2; written last
-inline constexpr uint32_t kRegionVersion = 13;
+inline constexpr uint32_t kRegionVersion = 14;
 
 inline constexpr size_t kPage = 4096;
 inline constexpr size_t kLine = 64;
@@ -147,6 +147,7 @@ struct SlotControl {
     // publishes is seen no sooner than the answer is here: so not in the line of `consumed`, which the owner takes
     // away.
     alignas(128) std::atomic<uint32_t> pulls;
+    std::atomic<uint32_t> copies;  // sizes of frames whose payload comes past the caches (copy_choice.h)
     // The sender's words.
     alignas(128) std::atomic<uint32_t> closed;  // nothing follows
     std::atomic<uint32_t> answers_closed;       // it does not look at answers (any more)

@@ -14,6 +14,7 @@
 #include "impl/transport/shm/far_copies.h"
 #include "impl/transport/shm/frame_starts.h"
 #include "impl/transport/shm/layout.h"
+#include "impl/transport/shm/pull_choice.h"
 
 namespace selvage::impl::shm {
 
@@ -133,6 +134,11 @@ struct Outbound {
         position = next;
     }
 
+    // What the owner says of frames with so much payload.
+    bool goes_past_caches(size_t size) const {
+        return size >= kPullMin && says_pull(slot().copies.load(std::memory_order_relaxed), size);
+    }
+
 private:
     // The place of the next frame, where payload lay.
     void clear(uint64_t next) {
@@ -155,7 +161,11 @@ private:
     }
     // One alone begins at a line: it is long (publish_as).
     void gather(std::byte* to, const iovec* payload, size_t count) {
-        if (count == 1) return far_copies.copy(to, static_cast<const std::byte*>(payload->iov_base), payload->iov_len);
+        if (count == 1) {
+            const auto* from = static_cast<const std::byte*>(payload->iov_base);
+            if (goes_past_caches(payload->iov_len)) return copy_past_caches(to, from, payload->iov_len);
+            return far_copies.copy(to, from, payload->iov_len);
+        }
         for (size_t i = 0; i < count; ++i) {
             if (!payload[i].iov_len) continue;
             copy_large(to, static_cast<const std::byte*>(payload[i].iov_base), payload[i].iov_len);

@@ -37,9 +37,9 @@ unsigned ShmTransport::drain(Peer& peer, S& sink) {
         if (in.expected && peer.answers()) shm::ask_for_lines(line, in.expected - 1);
         if (handled >= shm::kStreamMin && !in.expected) __builtin_prefetch(line + shm::kStreamAhead * shm::kLine);
         sink.deliver(peer, header, line + shm::payload_offset(header.size));
-        if constexpr (CountsWhole<S, Peer>) {
-            if (in.expected == shm::kExpectedMax && header.size >= kPullMin) [[unlikely]]
-                sink.came_whole(peer, header);
+        if (in.expected == shm::kExpectedMax && header.size >= kPullMin) [[unlikely]] {
+            came_by_ring(peer, header.size);
+            if constexpr (CountsWhole<S, Peer>) sink.came_whole(peer, header);
         }
         in.position += shm::lines_of(header.size);
         if (++handled == kBatch) break;
@@ -87,6 +87,7 @@ unsigned ShmTransport::drain_pieces(Peer& peer, S& sink) {
             drop_malformed(peer, sink);
             break;
         }
+        if (size >= kPullMin) came_by_ring(peer, size);
         in.position += shm::lines_of(size);
         in.give_back();  // the sender waits for it
         ++handled;

@@ -1,6 +1,7 @@
 // A peer of a shm endpoint: the ring that it reads (in its region), the ring that it fills (in ours), or one of them.
 #pragma once
 
+#include "impl/transport/shm/copy_choice.h"
 #include "impl/transport/shm/long_frame.h"
 #include "impl/transport/shm/pull_choice.h"
 #include "impl/transport/shm/region.h"
@@ -62,6 +63,7 @@ struct alignas(64) ShmPeer : PeerBase {
     shm::PullChoice choice;
     shm::PullChoice reads;   // of those that this side makes: at once, for the kernel's way, or by asking
     shm::PullChoice writes;  // likewise
+    shm::CopyChoice copies;  // how the payload of its frames gets into our ring
     bool may_write = false;  // it was granted this side's memory to write
     ShmSharing shared;
     shm::LongOutbound long_out;

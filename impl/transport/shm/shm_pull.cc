@@ -100,7 +100,16 @@ void ShmTransport::forbid_pulls(Peer& peer, int error) {
     tell_choice(peer);
 }
 
+// Before its place is given up.
+void ShmTransport::came_by_ring(Peer& peer, size_t size) {
+    const uint64_t behind = peer.in.position + shm::lines_of(size);
+    if (!peer.copies.counts(size, behind)) return;
+    peer.copies.came(size, behind, static_cast<uint64_t>(monotonic_nanoseconds()));
+    tell(peer.in.slot().copies, peer.copies.word());
+}
+
 void ShmTransport::came_pulled(Peer& peer, size_t length, size_t transfers) {
+    peer.copies.interrupt();
     const size_t each = length / transfers;
     if (each >= shm::kPullMin) finished(peer, shm::PullChoice::Way::Kernel, each, length, transfers);
 }

@@ -487,6 +487,7 @@ void ShmTransport::accept_hello(size_t slot, SlotControl* control) {
     if (peer->out.lines && hello.answered > peer->slot_answers.taken) await_answers(*peer);
     peer->slot_answers.writable = !peer->out.lines && hello.looks_at_answers;
     tell_choice(*peer);
+    tell(peer->in.slot().copies, peer->copies.word());
     by_slot_[slot] = peer;
     accepted_end_ = std::max(accepted_end_, slot + 1);
     make_hot(*peer);
