@@ -369,8 +369,10 @@ TEST_F(BenchTransfer, RealRivalsAreMeasuredWhereTheyAreInstalled) {
 }
 
 // Expects that the bundled library can do all rows of a suite that begin so.
-void expect_measured(const char* suite, std::vector<std::string> only, std::size_t rows) {
+void expect_measured(const char* suite, std::vector<std::string> only, std::size_t rows,
+                     const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments = {"bench", suite, "--pairs", "1", "--milliseconds", "1", "--quiet", "--json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
     for (auto& name : only) arguments.insert(arguments.end(), {"--only", std::move(name)});
     const Ran ran = run_tool(arguments, {}, {}, std::chrono::seconds(240));
     if (lacks_own(ran)) GTEST_SKIP() << "the bundled library is not built";
@@ -382,6 +384,11 @@ void expect_measured(const char* suite, std::vector<std::string> only, std::size
 TEST_F(BenchTransfer, CollectiveOperationsAreMeasuredAmongTwoFourAndEightProcesses) {
     expect_measured("collective", {"shm.barrier", "shm.allreduce.2.8", "tcp.alltoall.4.8", "shm.alltoall.8.1048576"},
                     6);
+}
+
+// Members that are not ahead of all others yet would starve behind those that are, where they share processors.
+TEST_F(BenchTransfer, MembersThatRunAheadOfAllOthersLeaveNoneOfTheirsBehind) {
+    expect_measured("collective", {"shm.broadcast.8"}, 5, {"--realtime"});
 }
 
 TEST_F(BenchTransfer, ContextsAreMeasuredBesideAsManyEndpoints) {
