@@ -39,7 +39,7 @@ public:
     void interrupt() { ways_.interrupt(); }
 
 private:
-    PullChoice ways_;           // Ring: by plain stores; Kernel: past the caches
+    PullChoice ways_{true};     // Ring: by plain stores; Kernel: past the caches
     uint64_t changed_at_ = 0;   // where the word was another one before
     uint64_t measured_at_ = 0;  // behind the frame that came() was called for
 };

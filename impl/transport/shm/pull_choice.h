@@ -57,6 +57,10 @@ class PullChoice {
 public:
     enum class Way : uint8_t { Ring, Kernel };
 
+    PullChoice() = default;
+    // Or of long ones, too, where the same way is much faster.
+    explicit PullChoice(bool long_ones_seldom) : long_ones_seldom_(long_ones_seldom) {}
+
     // Bit n: transfers of class n are to be read; kChosenShift + n: that is known to be the better way.
     uint32_t word() const { return word_; }
 
@@ -198,7 +202,7 @@ private:
             k.interval = kTrial;
             k.left = kConfirm;
         } else {
-            const uint16_t most = c < pull_class(16 << 10) ? kTrialMost : kTrial;
+            const uint16_t most = long_ones_seldom_ || c < pull_class(16 << 10) ? kTrialMost : kTrial;
             k.interval = clear ? std::min<uint16_t>(2 * k.interval, most) : kTrial;
             k.left = k.interval;
         }
@@ -238,6 +242,7 @@ private:
 
     void set(uint32_t bit, bool on) { word_ = on ? word_ | bit : word_ & ~bit; }
 
+    bool long_ones_seldom_ = false;
     bool allowed_ = false;
     uint32_t word_ = 0;
     uint32_t watched_ = 0;       // transfers of any class whose end is still looked at
