@@ -6,7 +6,7 @@
 // The sender reads the word for each frame, and what is in the ring when the word changes came by the other way: until
 // as much has come as the ring holds, nothing counts.
 //
-// Private to the endpoint that reads, as the word is that it tells (SlotControl::copies). No clock of its own.
+// Private to the endpoint that reads, as the word is that it reports (SlotControl::copies). No clock of its own.
 #pragma once
 
 #include "impl/transport/shm/pull_choice.h"
@@ -39,9 +39,9 @@ public:
     void interrupt() { ways_.interrupt(); }
 
 private:
-    PullChoice ways_{true};     // Ring: by plain stores; Kernel: past the caches
-    uint64_t changed_at_ = 0;   // where the word was another one before
-    uint64_t measured_at_ = 0;  // behind the frame that came() was called for
+    PullChoice ways_{PullChoice::LongTrials::Seldom};  // Ring: by plain stores; Kernel: past the caches
+    uint64_t changed_at_ = 0;                          // where the word was another one before
+    uint64_t measured_at_ = 0;                         // behind the frame that came() was called for
 };
 
 }  // namespace selvage::impl::shm

@@ -57,9 +57,10 @@ class PullChoice {
 public:
     enum class Way : uint8_t { Ring, Kernel };
 
-    PullChoice() = default;
-    // Or of long ones, too, where the same way is much faster.
-    explicit PullChoice(bool long_ones_seldom) : long_ones_seldom_(long_ones_seldom) {}
+    // Whether trials of long transfers come later and later, too, where the same way is much faster.
+    enum class LongTrials : uint8_t { Often, Seldom };
+
+    explicit PullChoice(LongTrials long_trials = LongTrials::Often) : long_trials_(long_trials) {}
 
     // Bit n: transfers of class n are to be read; kChosenShift + n: that is known to be the better way.
     uint32_t word() const { return word_; }
@@ -202,8 +203,8 @@ private:
             k.interval = kTrial;
             k.left = kConfirm;
         } else {
-            const uint16_t most = long_ones_seldom_ || c < pull_class(16 << 10) ? kTrialMost : kTrial;
-            k.interval = clear ? std::min<uint16_t>(2 * k.interval, most) : kTrial;
+            const bool seldom = long_trials_ == LongTrials::Seldom || c < pull_class(16 << 10);
+            k.interval = clear ? std::min<uint16_t>(2 * k.interval, seldom ? kTrialMost : kTrial) : kTrial;
             k.left = k.interval;
         }
         k.pulled = pulls;
@@ -242,7 +243,7 @@ private:
 
     void set(uint32_t bit, bool on) { word_ = on ? word_ | bit : word_ & ~bit; }
 
-    bool long_ones_seldom_ = false;
+    LongTrials long_trials_;
     bool allowed_ = false;
     uint32_t word_ = 0;
     uint32_t watched_ = 0;       // transfers of any class whose end is still looked at

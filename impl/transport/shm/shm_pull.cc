@@ -31,7 +31,7 @@ void ShmTransport::poll_introductions() {
         peer->choice.allow();
         peer->reads.allow();
         peer->writes.allow();
-        tell_choice(*peer);
+        report_choice(*peer);
     }
     // The next progress comes back for the rest.
     region_.header->attention.fetch_or(1, std::memory_order_relaxed);
@@ -97,7 +97,7 @@ void ShmTransport::forbid_pulls(Peer& peer, int error) {
     peer.choice.forbid();
     peer.reads.forbid();
     peer.writes.forbid();
-    tell_choice(peer);
+    report_choice(peer);
 }
 
 // Before its place is given up.
@@ -105,7 +105,7 @@ void ShmTransport::came_by_ring(Peer& peer, size_t size) {
     const uint64_t behind = peer.in.position + shm::lines_of(size);
     if (!peer.copies.counts(size, behind)) return;
     peer.copies.came(size, behind, static_cast<uint64_t>(monotonic_nanoseconds()));
-    tell(peer.in.slot().copies, peer.copies.word());
+    report(peer.in.slot().copies, peer.copies.word());
 }
 
 void ShmTransport::came_pulled(Peer& peer, size_t length, size_t transfers) {
@@ -150,7 +150,7 @@ void ShmTransport::finished(Peer& peer, shm::PullChoice::Way way, size_t length,
     if (way == shm::PullChoice::Way::Ring && is_new(peer.in.position)) return peer.choice.interrupt();
     peer.choice.finished(way, length, moved, now(peer.choice), transfers);
     peer.in.measured = peer.in.position;
-    tell_choice(peer);
+    report_choice(peer);
 }
 
 shm::PullChoice::Moment ShmTransport::now(const shm::PullChoice& choice) {

@@ -486,8 +486,8 @@ void ShmTransport::accept_hello(size_t slot, SlotControl* control) {
     // Answers that this side no longer looks for, published before that hello.
     if (peer->out.lines && hello.answered > peer->slot_answers.taken) await_answers(*peer);
     peer->slot_answers.writable = !peer->out.lines && hello.looks_at_answers;
-    tell_choice(*peer);
-    tell(peer->in.slot().copies, peer->copies.word());
+    report_choice(*peer);
+    report(peer->in.slot().copies, peer->copies.word());
     by_slot_[slot] = peer;
     accepted_end_ = std::max(accepted_end_, slot + 1);
     make_hot(*peer);

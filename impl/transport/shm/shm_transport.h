@@ -227,10 +227,10 @@ private:
     void introduce(Peer& peer);
     // Relaxed: the peer acts on it when it sees it, and nothing else goes with it. It reads it for each transfer, so it
     // keeps the line as long as the word stays.
-    static void tell(std::atomic<uint32_t>& told, uint32_t word) {
-        if (told.load(std::memory_order_relaxed) != word) told.store(word, std::memory_order_relaxed);
+    static void report(std::atomic<uint32_t>& word, uint32_t value) {
+        if (word.load(std::memory_order_relaxed) != value) word.store(value, std::memory_order_relaxed);
     }
-    static void tell_choice(const Peer& peer) { tell(peer.in.slot().pulls, peer.choice.word()); }
+    static void report_choice(const Peer& peer) { report(peer.in.slot().pulls, peer.choice.word()); }
     static void came_by_ring(Peer& peer, size_t size);
     static int pull_alone(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
     static bool is_still_there(const Peer& peer);
