@@ -168,8 +168,8 @@ private:
     int pipe_ = -1;
     bool hung_ = false;
     std::uint64_t last_beat_ = 0;
-    std::chrono::nanoseconds worked_{};  // until then
     AvailableTimeOf silence_{0};
+    AvailableWorkOf work_{0};  // since then
 };
 
 ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet,
@@ -190,6 +190,7 @@ ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milli
         be_child(work, ends[1], parent);
     }
     silence_ = AvailableTimeOf(pid_);
+    work_ = AvailableWorkOf(pid_);
     setpgid(pid_, pid_);  // in both processes, so that neither runs ahead
     close(ends[1]);
     pipe_ = ends[0];
@@ -221,20 +222,19 @@ void ChildRun::be_child(const std::function<void(Channel&)>& work, int fd, pid_t
 
 void ChildRun::note_life() {
     silence_.restart();
-    if (busy_.count() > 0) worked_ = work_of(pid_);
+    if (busy_.count() > 0) work_.restart();
     sign_of_life();
 }
 
-// What it stood in line for a processor is not counted.
+// What it stood in line for a processor is not counted.  Signs of life are looked for last, as this process may lose
+// its own between two looks.
 bool ChildRun::silent_for_too_long() {
+    const bool is_silent = silence_.is_over(quiet_) || (busy_.count() > 0 && work_.is_over(busy_));
     const std::uint64_t beat = slot_.words[1];
-    const bool is_silent = silence_.is_over(quiet_);
-    if (beat != last_beat_) {
-        last_beat_ = beat;
-        note_life();
-        return false;
-    }
-    return is_silent || (busy_.count() > 0 && work_of(pid_) - worked_ > busy_);
+    if (beat == last_beat_) return is_silent;
+    last_beat_ = beat;
+    note_life();
+    return false;
 }
 
 bool ChildRun::dead() const {

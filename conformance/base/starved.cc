@@ -66,30 +66,35 @@ std::chrono::nanoseconds work_of(pid_t pid) {
     return std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec);
 }
 
-std::chrono::nanoseconds Starved::look(pid_t pid, std::chrono::nanoseconds passed, int depth) {
-    std::chrono::nanoseconds longest{0};
+// @return how long it stood.
+std::chrono::nanoseconds Starved::look_at_thread(const fs::path& task, pid_t id, std::chrono::nanoseconds passed) {
+    // The one that looks can say nothing of itself.
+    const State state = id == gettid() ? State{} : state_of(task);
+    Times now = times_of(task);
+    now.disk_faults = state.disk_faults;
+    // One that is new has begun since.
+    const Times before = std::exchange(times_[id], now);
+    std::chrono::nanoseconds stood = now.stood - before.stood;
+    // The kernel reports how long a thread stood in line once it has its turn, as the one that looks has.
+    const bool stopped = stopped_ == Stopped::Stands && (state.letter == 'T' || state.letter == 't');
+    if (state.letter == 'R' || stopped) stood = std::max(stood, passed - (now.ran - before.ran));
+    // Nor does it tell how long one waited for a disk.
+    if (state.letter == 'D' || now.disk_faults != before.disk_faults)
+        stood = std::max(stood, passed - passed / kOfDisk);
+    return std::min(stood, passed);
+}
+
+void Starved::look(pid_t pid, std::chrono::nanoseconds passed, int depth) {
     std::error_code gone;
     for (fs::directory_iterator task(fs::path("/proc") / std::to_string(pid) / "task", gone), end; !gone && task != end;
          task.increment(gone)) {
         const pid_t id = std::atoi(task->path().filename().c_str());
-        // The one that looks can say nothing of itself.
-        const State state = id == gettid() ? State{} : state_of(task->path());
-        Times now = times_of(task->path());
-        now.disk_faults = state.disk_faults;
-        // One that is new has begun since.
-        const Times before = std::exchange(times_[id], now);
-        longest = std::max(longest, now.stood - before.stood);
-        // The kernel reports how long a thread stood in line once it has its turn, as the one that looks has.
-        const bool stopped = stopped_ == Stopped::Stands && (state.letter == 'T' || state.letter == 't');
-        if (state.letter == 'R' || stopped) longest = std::max(longest, passed - (now.ran - before.ran));
-        // Nor does it tell how long one waited for a disk.
-        if (state.letter == 'D' || now.disk_faults != before.disk_faults)
-            longest = std::max(longest, passed - passed / kOfDisk);
+        const auto stood = look_at_thread(task->path(), id, passed);
+        auto& longest = id == pid_ ? seen_.first : seen_.others;
+        longest = std::max(longest, stood);
         std::ifstream children(task->path() / "children");
-        for (pid_t child = 0; depth < kDeepest && children >> child;)
-            longest = std::max(longest, look(child, passed, depth + 1));
+        for (pid_t child = 0; depth < kDeepest && children >> child;) look(child, passed, depth + 1);
     }
-    return longest;
 }
 
 void Starved::begin() {
@@ -103,13 +108,29 @@ std::chrono::nanoseconds Starved::since_last_look(std::chrono::nanoseconds least
     const std::chrono::nanoseconds passed = now - looked_at_;
     if (passed < least) return {};
     looked_at_ = now;
-    return std::max(std::min(look(pid_, passed, 0), passed), passed - kSeen);
+    seen_ = {};
+    look(pid_, passed, 0);
+    return std::max({seen_.first, seen_.others, passed - kSeen});
 }
 
 bool AvailableTimeOf::is_over(std::chrono::nanoseconds limit) {
     const auto now = Clock::now();
     began_ += starved_.since_last_look();
     return now - began_ > limit;
+}
+
+void AvailableWorkOf::forgive(std::chrono::nanoseconds worked, std::chrono::nanoseconds least) {
+    if (starved_.since_last_look(least).count() == 0) return;
+    const auto alone = std::max(starved_.seen().others - starved_.seen().first, std::chrono::nanoseconds(0));
+    began_ += std::min(alone, worked - looked_at_);
+    looked_at_ = worked;
+}
+
+bool AvailableWorkOf::is_over(std::chrono::nanoseconds limit) {
+    const auto worked = work_();
+    forgive(worked, Starved::kBetweenLooks);
+    if (worked - began_ > limit) forgive(worked, std::chrono::nanoseconds(1));
+    return worked - began_ > limit;
 }
 
 }  // namespace selvage::conformance

@@ -9,7 +9,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
+#include <utility>
 
 namespace selvage::conformance {
 
@@ -28,10 +31,14 @@ public:
     /// seldom, as a machine that does many other things lets him, has seen little of the time that went by, and that is
     /// no silence.  At most that time, which begins with this object; zero where the last look is less than `least`
     /// ago.  A process may look at itself.
-    std::chrono::nanoseconds since_last_look(std::chrono::nanoseconds least = kLeast);
+    std::chrono::nanoseconds since_last_look(std::chrono::nanoseconds least = kBetweenLooks);
 
     /// Notes what its threads have stood so far.  Without, the first look takes all of it for what came since.
     void begin();
+
+    /// A look opens some files, and costs the kernel 0.7 ms when the process ends, if it has threads: most waits are
+    /// over before the first.
+    static constexpr std::chrono::milliseconds kBetweenLooks{100};
 
     /// Of a thread, since it began.
     struct Times {
@@ -39,16 +46,23 @@ public:
         std::uint64_t disk_faults = 0;
     };
 
+    /// What the last look saw, by threads: how long the process's first stood, and the one of the others that stood
+    /// longest.
+    struct Stood {
+        std::chrono::nanoseconds first{}, others{};
+    };
+    [[nodiscard]] const Stood& seen() const { return seen_; }
+
 private:
     using Clock = std::chrono::steady_clock;
-    // A look opens some files, and costs the kernel 0.7 ms when the process ends, if it has threads: most waits are
-    // over before the first.
-    static constexpr std::chrono::milliseconds kLeast{100};
-    std::chrono::nanoseconds look(pid_t pid, std::chrono::nanoseconds passed, int depth);
+    void look(pid_t pid, std::chrono::nanoseconds passed, int depth);
+    std::chrono::nanoseconds look_at_thread(const std::filesystem::path& task, pid_t id,
+                                            std::chrono::nanoseconds passed);
 
     pid_t pid_;
     Stopped stopped_;
     std::map<pid_t, Times> times_;  // by thread
+    Stood seen_;
     Clock::time_point looked_at_ = Clock::now();
 };
 
@@ -64,6 +78,28 @@ private:
     using Clock = std::chrono::steady_clock;
     Starved starved_;
     Clock::time_point began_ = Clock::now();
+};
+
+/// The work of a process since something, but for what was done while another thread of it, or of those that it has
+/// started, stood in line longer than its first: what works may be waiting for that one, and it is no fault of theirs
+/// that only one of them had a processor.
+class AvailableWorkOf {
+public:
+    using Work = std::function<std::chrono::nanoseconds()>;
+
+    explicit AvailableWorkOf(pid_t pid) : AvailableWorkOf(pid, [pid] { return work_of(pid); }) {}
+    /// @param work  what is counted, if it is not the process's own alone
+    AvailableWorkOf(pid_t pid, Work work) : work_(std::move(work)), starved_(pid) {}
+    void restart() { began_ = looked_at_ = work_(); }
+    /// Looks at the process closely before it says so.
+    bool is_over(std::chrono::nanoseconds limit);
+
+private:
+    void forgive(std::chrono::nanoseconds worked, std::chrono::nanoseconds least);
+
+    Work work_;
+    Starved starved_;
+    std::chrono::nanoseconds began_ = work_(), looked_at_ = began_;
 };
 
 }  // namespace selvage::conformance

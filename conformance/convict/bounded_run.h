@@ -2,7 +2,8 @@
 //
 // The program gets a process group of its own.  When it has ended, what it left there is killed, and waited for, a
 // second at most: orphans are the system's to reap.  Standard input is /dev/null, standard output and error are one
-// pipe; it writes no core file, and dies with the thread that started it.  Any thread.
+// pipe; SIGALRM is ignored, as the program's limit is set here; it writes no core file, and dies with the thread that
+// started it.  Any thread.
 #pragma once
 
 #include <chrono>

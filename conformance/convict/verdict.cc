@@ -14,7 +14,6 @@ namespace {
 using Says = Verdict::Says;
 
 constexpr int kBroken = 1, kCannotTell = 77, kNotLoaded = 127;
-// Programs that notice a hang themselves do so after 10 s.
 constexpr std::chrono::seconds kLimit{40}, kLimitOfHang{12};
 // Twice what the kit gives a call that works and does not come back (worker.cc).
 constexpr std::chrono::milliseconds kWorkOfHang{1400};
@@ -57,7 +56,6 @@ Verdict of_hang(const Deviation& d) {
 }
 
 Verdict of_signal(const Deviation& d, int signal) {
-    if (signal == SIGALRM) return of_hang(d);  // its own time limit
     const bool shows = is_crash(signal) && crash_shows(d);
     return {shows ? Says::Shown : Says::NotShown, "dies of signal " + std::to_string(signal)};
 }

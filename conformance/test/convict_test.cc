@@ -1,6 +1,7 @@
 // What the C programs of findings come to when they are run, and what becomes of findings whose programs do not show
 // them.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -89,6 +90,29 @@ TEST(BoundedRun, SleepIsNoWorkAndAWordBeginsItAnew) {
     const RunResult r = run_working(
         "i=0; while [ $i -lt 40 ]; do n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done; echo $i; i=$((i+1)); done");
     EXPECT_EQ(r.kind, RunResult::Kind::Exited) << r.output;
+}
+
+// By the wall, while the machine gives its processors to others: what it would say of a hang is not so.
+TEST(BoundedRun, TheProgramsOwnAlarmDoesNotEndIt) {
+    const RunResult r = run_shell("kill -ALRM $$; exit 7");
+    EXPECT_EQ(r.kind, RunResult::Kind::Exited);
+    EXPECT_EQ(r.code, 7);
+}
+
+// What a peer waits for that has a processor of its own, while the other's is another's.
+TEST(BoundedRun, WorkIsNotCountedWhileOneThatTheProgramHasStartedStandsInLine) {
+    cpu_set_t allowed;
+    ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    int processor = 0;
+    while (!CPU_ISSET(processor, &allowed)) ++processor;
+    const auto began = std::chrono::steady_clock::now();
+    const RunResult r = run_working("one='taskset -c " + std::to_string(processor) +
+                                    "'; done=$(mktemp); $one sh -c 'while :; do :; done' & "
+                                    "$one nice -n 19 sh -c 'n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done; "
+                                    "rm '$done & while [ -e $done ]; do :; done; exit 7");
+    EXPECT_EQ(r.kind, RunResult::Kind::Exited) << r.output;
+    EXPECT_EQ(r.code, 7) << r.output;
+    EXPECT_GT(std::chrono::steady_clock::now() - began, 1s) << "it had to wait for long";
 }
 
 // They would stay as zombies, thousands of them behind a long check.
@@ -183,7 +207,7 @@ TEST(ProgramVerdict, AHangIsShownByAProgramThatDoesNotEnd) {
     using enum Verdict::Says;
     const auto d = finding(Grade::Fatal, "", Crash::DidNotReturn);
     EXPECT_EQ(says(d, RunResult::Kind::TimedOut, 0), Shown);
-    EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGALRM), Shown);
+    EXPECT_EQ(says(d, RunResult::Kind::Signaled, SIGALRM), NotShown) << "a limit by the wall";
     EXPECT_EQ(says(d, RunResult::Kind::Exited, 0), NotShown);
     EXPECT_LT(time_limit(d), time_limit(finding(Grade::Fatal, "", Crash::Died)));
     EXPECT_GT(work_limit(d), 0ms);

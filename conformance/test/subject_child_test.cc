@@ -166,6 +166,30 @@ TEST(Child, IsNotSilentWhileItStandsInLineForAProcessor) {
     EXPECT_GT(std::chrono::steady_clock::now() - began, milliseconds(400)) << "it had to stand in line for long";
 }
 
+// Of a child that works without a word until one that it has started, whose processor others have, is done.
+Ending waiting_for_one_that_stands(milliseconds most_work) {
+    const BusyProcessor busy;
+    return run_once_in_child(
+        [](Channel&) {
+            const pid_t starved = fork();
+            if (starved == 0) {
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                pin_to_one_processor();
+                if (nice(10) == -1) _exit(1);
+                while (std::clock() < CLOCKS_PER_SEC / 16) continue;
+                _exit(0);
+            }
+            while (waitpid(starved, nullptr, WNOHANG) == 0) continue;
+        },
+        [](std::string_view) {}, std::chrono::seconds(60), most_work);
+}
+
+TEST(Child, IsNotHungWhileItWorksAndOneThatItHasStartedStandsInLine) {
+    const auto began = std::chrono::steady_clock::now();
+    EXPECT_EQ(waiting_for_one_that_stands(milliseconds(400)).kind, Kind::Done);
+    EXPECT_GT(std::chrono::steady_clock::now() - began, milliseconds(400)) << "it had to wait for long";
+}
+
 // In a process whose first thread is in the state of one that waits for a disk, as that of vfork's parent is, so long.
 Seen by_a_disk(milliseconds duration, milliseconds quiet) {
     return in_child(

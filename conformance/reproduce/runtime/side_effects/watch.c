@@ -18,7 +18,7 @@ static void watch(const char* call) {
     watched = call;
     setvbuf(stdout, NULL, _IONBF, 0);
     atexit(left);
-    signal(SIGALRM, hung);
+    if (signal(SIGALRM, hung) == SIG_IGN) signal(SIGALRM, SIG_IGN); /* whoever runs this has a limit of his own */
     alarm(10);
     printf("promised: %s returns; calling it\n", call);
 }
