@@ -134,6 +134,11 @@ protected:
     }
     virtual bool undumpable() const { return false; }
 
+    int read_page() {
+        std::string got(4096, '\0');
+        const iovec remote{reinterpret_cast<void*>(offer_.address), got.size()}, local{got.data(), got.size()};
+        return transport_.pull(*peer_, &remote, 1, &local, 1);
+    }
     // Until the frame came, and what was said besides was looked at.
     void meet() {
         ASSERT_TRUE(progress_until(transport_, sink_, [&] { return !sink_.arrivals.empty(); }));
@@ -170,14 +175,39 @@ TEST_F(ShmPull, TheMemoryOfAPeerThatIntroducedItselfIsRead) {
 }
 
 // For which it would take a call of its own behind that, once the moment for which it counts as seen is over.
-TEST_F(ShmPull, APeerThatWasSeenTooLongAgoForTheNextCallIsSeenByIt) {
+TEST_F(ShmPull, APeerThatIsReadSeldomIsSeenByTheReadItself) {
     meet();
     ASSERT_TRUE(transport_.can_pull(*peer_));
-    std::string got(4096, '\0');
-    const iovec remote{reinterpret_cast<void*>(offer_.address), got.size()}, local{got.data(), got.size()};
-    const int64_t before = peer_->seen_at = monotonic_nanoseconds() - ShmPeer::kSeenFor * 3 / 4;
-    ASSERT_EQ(transport_.pull(*peer_, &remote, 1, &local, 1), 0);
-    EXPECT_NE(peer_->seen_at, before);
+    for (int i = 0; i < 3; ++i) {
+        peer_->pulled_at = monotonic_nanoseconds() - ShmPeer::kSeenFor;
+        ASSERT_EQ(read_page(), 0);
+        EXPECT_TRUE(peer_->sees_next);
+    }
+}
+
+TEST_F(ShmPull, APeerThatIsReadOftenIsSeenNowAndThen) {
+    meet();
+    ASSERT_TRUE(transport_.can_pull(*peer_));
+    int went_without = 0;
+    for (int i = 0; i < 1000; ++i) {
+        went_without += !peer_->sees_next;
+        ASSERT_EQ(read_page(), 0);
+        ASSERT_GT(peer_->seen_at, peer_->pulled_at - ShmPeer::kSeenFor) << "the moment was over";
+    }
+    EXPECT_GT(went_without, 0);
+}
+
+TEST_F(ShmPull, APeerThatWasSeenTooLongAgoByTheEndIsSeenBehindIt) {
+    meet();
+    ASSERT_TRUE(transport_.can_pull(*peer_));
+    const int64_t before = peer_->seen_at = monotonic_nanoseconds() - ShmPeer::kSeenFor;
+    peer_->sees_next = false;
+    ASSERT_EQ(read_page(), 0);
+    EXPECT_GT(peer_->seen_at, before);
+    peer_->instance[0] ^= 1;  // as if its number were another process's now
+    peer_->seen_at = monotonic_nanoseconds() - ShmPeer::kSeenFor;
+    peer_->sees_next = false;
+    EXPECT_LT(read_page(), 0);
 }
 
 TEST_F(ShmPull, AnAddressThatLeadsNowhereIsAnError) {

@@ -75,6 +75,9 @@ struct alignas(64) ShmPeer : PeerBase {
     int64_t seen_at = 0;
     static constexpr int64_t kSeenFor = 20'000;
     bool was_seen(int64_t now) const { return now - seen_at < kSeenFor; }
+    int64_t pulled_at = 0;  // the end of the last short pull
+    // That moment will be over when the next one ends, if that comes as soon as the last one did.
+    bool sees_next = true;
 
     // Something was sent to it since its last frame: what comes next is probably an answer, and no part of a stream.
     bool answers() const { return sent_before != out.position; }

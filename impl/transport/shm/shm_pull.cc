@@ -56,14 +56,13 @@ bool ShmTransport::may_be_read(Peer& peer) {
 
 // What was read is the peer's if its instance id still lies where it says. That is read behind the data, in the same
 // call, which reads one process alone. It costs a page more for the kernel to find, so a short pull goes without where
-// the peer was seen a moment ago, if that moment is not over by the end: then the id takes a call of its own, three
-// times as long as the page.
+// the peer will have been seen a moment ago by the end. Whether that moment is over by then is guessed, as the clock is
+// read once; where it is, the id takes a call of its own, three times as long as the page.
 int ShmTransport::pull_alone(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
     constexpr size_t kShort = 32 * 1024;
-    constexpr int64_t kShortTakes = 8'000;
     shm::Rest there(remote, count), here(local, local_count);
     const bool is_short = here.bytes() <= kShort;
-    const bool looks = !is_short || !peer.was_seen(monotonic_nanoseconds() + kShortTakes);
+    const bool looks = !is_short || peer.sees_next;
     uint8_t seen[shm::kIdBytes] = {};
     if (looks) {
         there.add({.iov_base = reinterpret_cast<void*>(peer.instance_at), .iov_len = sizeof seen});
@@ -73,18 +72,24 @@ int ShmTransport::pull_alone(Peer& peer, const iovec* remote, size_t count, cons
     // A sender that has dropped this peer, or was closed, has its memory for itself again. Acquire: what was read was
     // there before.
     const bool gone = peer.in.slot().closed.load(std::memory_order_acquire);
-    if (!error && (gone || !(looks ? !memcmp(seen, peer.instance, sizeof seen) : is_still_there(peer))))
+    const int64_t now = is_short ? monotonic_nanoseconds() : 0;
+    if (!error && (gone || !(looks ? !memcmp(seen, peer.instance, sizeof seen) : is_still_there(peer, now))))
         error = -FI_ECONNRESET;
     if (error) {
         forbid_pulls(peer, error);
-    } else if (looks && is_short) {
-        peer.seen_at = monotonic_nanoseconds();
+    } else if (is_short) {
+        if (looks) peer.seen_at = now;
+        peer.sees_next = !peer.was_seen(now + (now - peer.pulled_at));
+        peer.pulled_at = now;
     }
     return error;
 }
 
-bool ShmTransport::is_still_there(const Peer& peer) {
-    return peer.was_seen(monotonic_nanoseconds()) || shm::has_id(peer.process, peer.instance_at, peer.instance);
+bool ShmTransport::is_still_there(Peer& peer, int64_t now) {
+    if (peer.was_seen(now)) return true;
+    if (!shm::has_id(peer.process, peer.instance_at, peer.instance)) return false;
+    peer.seen_at = now;
+    return true;
 }
 
 // What could be read once can become forbidden: by a process that makes itself undumpable, by the administrator. From

@@ -233,7 +233,7 @@ private:
     static void report_choice(const Peer& peer) { report(peer.in.slot().pulls, peer.choice.word()); }
     static void came_by_ring(Peer& peer, size_t size);
     static int pull_alone(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count);
-    static bool is_still_there(const Peer& peer);
+    static bool is_still_there(Peer& peer, int64_t now);
     static void forbid_pulls(Peer& peer, int error);
     static void finished(Peer& peer, shm::PullChoice::Way way, size_t length, size_t moved, size_t transfers);
     static void measure_access(shm::PullChoice& choice, size_t length, bool at_once, uint64_t position);
