@@ -14,7 +14,7 @@ namespace {
 using Says = Verdict::Says;
 
 constexpr int kBroken = 1, kCannotTell = 77, kNotLoaded = 127;
-constexpr std::chrono::seconds kLimit{40}, kLimitOfHang{12};
+constexpr std::chrono::seconds kLimit{40}, kLimitOfTransfer{20}, kLimitOfHang{12};
 // Twice what the kit gives a call that works and does not come back (worker.cc).
 constexpr std::chrono::milliseconds kWorkOfHang{1400};
 
@@ -97,7 +97,10 @@ Verdict verdict_of(const Deviation& finding, const RunResult& run) {
 std::chrono::milliseconds time_limit(const Deviation& finding) {
     // A pair of endpoints is given about a second for each exchange that it carries first.
     const std::chrono::seconds before{finding.shown_by.before.size()};
-    return ((is_hang(finding) ? kLimitOfHang : kLimit) + before) * patience_factor();
+    const auto limit = is_hang(finding)                               ? kLimitOfHang
+                       : finding.shown_by.kind == Case::Kind::Traffic ? kLimitOfTransfer
+                                                                      : kLimit;
+    return (limit + before) * patience_factor();
 }
 
 std::chrono::milliseconds work_limit(const Deviation& finding) {

@@ -386,7 +386,9 @@ TEST(Convict, TheProgramRunsOnTheVeryLibraryUnderTest) {
 
 TEST(Convict, AHangIsShownByAProgramThatHangs) {
     const std::string program = "#include <unistd.h>\nint main(void) { alarm(1); for (;;) pause(); }\n";
-    const auto r = convicted({finding(Grade::Fatal, program, Crash::DidNotReturn), finding(Grade::Violation, program)});
+    auto transfer = finding(Grade::Violation, program);
+    transfer.shown_by.kind = Case::Kind::Traffic;
+    const auto r = convicted({finding(Grade::Fatal, program, Crash::DidNotReturn), transfer});
     EXPECT_EQ(r.deviations[0].grade, Grade::Fatal);
     EXPECT_EQ(program_text(*r.deviations[0].program), "its program shows it (does not come to an end)");
     EXPECT_EQ(r.deviations[1].grade, Grade::Intermittent);
