@@ -168,8 +168,7 @@ private:
     int pipe_ = -1;
     bool hung_ = false;
     std::uint64_t last_beat_ = 0;
-    AvailableTimeOf silence_{0};
-    AvailableWorkOf work_{0};  // since then
+    SpentBy silence_{0};
 };
 
 ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milliseconds quiet,
@@ -189,8 +188,7 @@ ChildRun::ChildRun(const std::function<void(Channel&)>& work, std::chrono::milli
         close(ends[0]);
         be_child(work, ends[1], parent);
     }
-    silence_ = AvailableTimeOf(pid_);
-    work_ = AvailableWorkOf(pid_);
+    silence_ = SpentBy(pid_);
     setpgid(pid_, pid_);  // in both processes, so that neither runs ahead
     close(ends[1]);
     pipe_ = ends[0];
@@ -221,15 +219,15 @@ void ChildRun::be_child(const std::function<void(Channel&)>& work, int fd, pid_t
 }
 
 void ChildRun::note_life() {
-    silence_.restart();
-    if (busy_.count() > 0) work_.restart();
+    silence_.restart_time();
+    if (busy_.count() > 0) silence_.restart_work();
     sign_of_life();
 }
 
 // What it stood in line for a processor is not counted.  Signs of life are looked for last, as this process may lose
 // its own between two looks.
 bool ChildRun::silent_for_too_long() {
-    const bool is_silent = silence_.is_over(quiet_) || (busy_.count() > 0 && work_.is_over(busy_));
+    const bool is_silent = silence_.time_is_over(quiet_) || (busy_.count() > 0 && silence_.work_is_over(busy_));
     const std::uint64_t beat = slot_.words[1];
     if (beat == last_beat_) return is_silent;
     last_beat_ = beat;

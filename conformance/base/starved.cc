@@ -113,24 +113,27 @@ std::chrono::nanoseconds Starved::since_last_look(std::chrono::nanoseconds least
     return std::max({seen_.first, seen_.others, passed - kSeen});
 }
 
-bool AvailableTimeOf::is_over(std::chrono::nanoseconds limit) {
+void SpentBy::look(std::chrono::nanoseconds least) {
+    const auto stood = starved_.since_last_look(least);
+    if (stood.count() == 0) return;
+    began_ += stood;
+    const auto worked = work_();
+    const auto alone = std::max(starved_.seen().others - starved_.seen().first, std::chrono::nanoseconds(0));
+    work_before_ += std::min(alone, worked - work_seen_);
+    work_seen_ = worked;
+}
+
+bool SpentBy::time_is_over(std::chrono::nanoseconds limit) {
     const auto now = Clock::now();
-    began_ += starved_.since_last_look();
+    look(Starved::kBetweenLooks);
     return now - began_ > limit;
 }
 
-void AvailableWorkOf::forgive(std::chrono::nanoseconds worked, std::chrono::nanoseconds least) {
-    if (starved_.since_last_look(least).count() == 0) return;
-    const auto alone = std::max(starved_.seen().others - starved_.seen().first, std::chrono::nanoseconds(0));
-    began_ += std::min(alone, worked - looked_at_);
-    looked_at_ = worked;
-}
-
-bool AvailableWorkOf::is_over(std::chrono::nanoseconds limit) {
+bool SpentBy::work_is_over(std::chrono::nanoseconds limit) {
+    look(Starved::kBetweenLooks);
     const auto worked = work_();
-    forgive(worked, Starved::kBetweenLooks);
-    if (worked - began_ > limit) forgive(worked, std::chrono::nanoseconds(1));
-    return worked - began_ > limit;
+    if (worked - work_before_ > limit) look(std::chrono::nanoseconds(1));
+    return worked - work_before_ > limit;
 }
 
 }  // namespace selvage::conformance

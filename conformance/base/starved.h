@@ -66,40 +66,35 @@ private:
     Clock::time_point looked_at_ = Clock::now();
 };
 
-/// The time since something of a process, but for what it and those that it has started stood, or waited for a disk.
-class AvailableTimeOf {
-public:
-    explicit AvailableTimeOf(pid_t pid) : starved_(pid) {}
-    void restart() { began_ = Clock::now(); }
-    /// Looks at the process, which takes long itself where memory is short: that is part of what the next look sees.
-    bool is_over(std::chrono::nanoseconds limit);
-
-private:
-    using Clock = std::chrono::steady_clock;
-    Starved starved_;
-    Clock::time_point began_ = Clock::now();
-};
-
-/// The work of a process since something, but for what was done while another thread of it, or of those that it has
-/// started, stood in line longer than its first: what works may be waiting for that one, and it is no fault of theirs
-/// that only one of them had a processor.
-class AvailableWorkOf {
+/// What a process has spent since something, of time and of work, without what was lost to others:
+/// - of the time, what it and those that it has started stood, or waited for a disk;
+/// - of the work, what was done while another thread of these stood longer than its first: what works may be waiting
+/// for
+///   that one, and it is no fault of theirs that only one of them had a processor.
+class SpentBy {
 public:
     using Work = std::function<std::chrono::nanoseconds()>;
 
-    explicit AvailableWorkOf(pid_t pid) : AvailableWorkOf(pid, [pid] { return work_of(pid); }) {}
+    explicit SpentBy(pid_t pid) : SpentBy(pid, [pid] { return work_of(pid); }) {}
     /// @param work  what is counted, if it is not the process's own alone
-    AvailableWorkOf(pid_t pid, Work work) : work_(std::move(work)), starved_(pid) {}
-    void restart() { began_ = looked_at_ = work_(); }
-    /// Looks at the process closely before it says so.
-    bool is_over(std::chrono::nanoseconds limit);
+    SpentBy(pid_t pid, Work work) : work_(std::move(work)), starved_(pid) {}
+    void restart_time() { began_ = Clock::now(); }
+    /// Reads /proc.
+    void restart_work() { work_before_ = work_seen_ = work_(); }
+    /// Looks at the process, which takes long itself where memory is short: that is part of what the next look sees.
+    bool time_is_over(std::chrono::nanoseconds limit);
+    /// Looks at it closely before it says so.
+    bool work_is_over(std::chrono::nanoseconds limit);
 
 private:
-    void forgive(std::chrono::nanoseconds worked, std::chrono::nanoseconds least);
+    using Clock = std::chrono::steady_clock;
+    void look(std::chrono::nanoseconds least);
 
     Work work_;
     Starved starved_;
-    std::chrono::nanoseconds began_ = work_(), looked_at_ = began_;
+    Clock::time_point began_ = Clock::now();
+    std::chrono::nanoseconds work_before_ = work_();
+    std::chrono::nanoseconds work_seen_ = work_before_;  // by the last look
 };
 
 }  // namespace selvage::conformance

@@ -98,20 +98,19 @@ bool has_ended(pid_t pid) {
 
 // @return false: the time is over.  What it stands in line for a processor is not counted.
 bool wait_for_end(pid_t pid, int output, const BoundedCommand& command, std::string& printed) {
-    AvailableTimeOf time(pid);
-    AvailableWorkOf work(pid);  // since it printed something last
+    SpentBy spent(pid);  // time since it began, work since it printed something last
     bool open = true;
     while (!has_ended(pid)) {
         // What it says, or how it ends, while these are looked at is seen first.
-        const bool late = time.is_over(command.limit);
-        const bool silent = command.work_limit.count() > 0 && work.is_over(command.work_limit);
+        const bool late = spent.time_is_over(command.limit);
+        const bool silent = command.work_limit.count() > 0 && spent.work_is_over(command.work_limit);
         pollfd watched = {.fd = open ? output : -1, .events = POLLIN, .revents = 0};
         poll(&watched, 1, late || silent ? 0 : static_cast<int>(kGlance.count()));
         if (late || (silent && watched.revents == 0)) return has_ended(pid);
         if (watched.revents == 0) continue;
         const std::size_t before = printed.size();
         open = read_some(output, printed);
-        if (printed.size() != before) work.restart();
+        if (printed.size() != before) spent.restart_work();
     }
     return true;
 }

@@ -1,7 +1,6 @@
 // What the C programs of findings come to when they are run, and what becomes of findings whose programs do not show
 // them.
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -15,6 +14,7 @@
 #include <thread>
 
 #include "conformance/base/kernel_symbols.h"
+#include "conformance/bench/cores.h"
 #include "conformance/case/case_text.h"
 #include "conformance/convict/bounded_run.h"
 #include "conformance/convict/convict.h"
@@ -101,12 +101,10 @@ TEST(BoundedRun, TheProgramsOwnAlarmDoesNotEndIt) {
 
 // What a peer waits for that has a processor of its own, while the other's is another's.
 TEST(BoundedRun, WorkIsNotCountedWhileOneThatTheProgramHasStartedStandsInLine) {
-    cpu_set_t allowed;
-    ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
-    int processor = 0;
-    while (!CPU_ISSET(processor, &allowed)) ++processor;
+    const std::vector<int> processors = bench::cores_allowed();
+    ASSERT_FALSE(processors.empty());
     const auto began = std::chrono::steady_clock::now();
-    const RunResult r = run_working("one='taskset -c " + std::to_string(processor) +
+    const RunResult r = run_working("one='taskset -c " + std::to_string(processors.front()) +
                                     "'; done=$(mktemp); $one sh -c 'while :; do :; done' & "
                                     "$one nice -n 19 sh -c 'n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done; "
                                     "rm '$done & while [ -e $done ]; do :; done; exit 7");

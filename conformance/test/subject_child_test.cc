@@ -166,10 +166,10 @@ TEST(Child, IsNotSilentWhileItStandsInLineForAProcessor) {
     EXPECT_GT(std::chrono::steady_clock::now() - began, milliseconds(400)) << "it had to stand in line for long";
 }
 
-// Of a child that works without a word until one that it has started, whose processor others have, is done.
-Ending waiting_for_one_that_stands(milliseconds most_work) {
+TEST(Child, IsNotHungWhileItWorksAndOneThatItHasStartedStandsInLine) {
     const BusyProcessor busy;
-    return run_once_in_child(
+    const auto began = std::chrono::steady_clock::now();
+    const Ending ending = run_once_in_child(
         [](Channel&) {
             const pid_t starved = fork();
             if (starved == 0) {
@@ -181,12 +181,8 @@ Ending waiting_for_one_that_stands(milliseconds most_work) {
             }
             while (waitpid(starved, nullptr, WNOHANG) == 0) continue;
         },
-        [](std::string_view) {}, std::chrono::seconds(60), most_work);
-}
-
-TEST(Child, IsNotHungWhileItWorksAndOneThatItHasStartedStandsInLine) {
-    const auto began = std::chrono::steady_clock::now();
-    EXPECT_EQ(waiting_for_one_that_stands(milliseconds(400)).kind, Kind::Done);
+        [](std::string_view) {}, std::chrono::seconds(60), milliseconds(400));
+    EXPECT_EQ(ending.kind, Kind::Done);
     EXPECT_GT(std::chrono::steady_clock::now() - began, milliseconds(400)) << "it had to wait for long";
 }
 

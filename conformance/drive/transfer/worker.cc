@@ -359,11 +359,10 @@ bool Worker::awaited() const {
     const auto longest_sleep = [this] { return (is_quick() ? kKnownSleep : kLongSleep) * patience_factor(); };
     pollfd waiting = {fd_, POLLIN, 0};
     unsigned beat = state_->beat.load(std::memory_order_relaxed);
-    AvailableTimeOf silence(pid_);  // and its agent's
-    AvailableWorkOf work(pid_, [this] { return work_of(pid_) + work_of(state_->agent); });
+    SpentBy silence(pid_, [this] { return work_of(pid_) + work_of(state_->agent); });
     while (poll(&waiting, 1, kLookMillis) <= 0) {
         // A beat or an answer that comes while these are looked at is seen first.
-        const bool over = silence.is_over(longest_sleep()) || work.is_over(longest_work());
+        const bool over = silence.time_is_over(longest_sleep()) || silence.work_is_over(longest_work());
         const unsigned now = state_->beat.load(std::memory_order_relaxed);
         if (now == beat) {
             if (over) return poll(&waiting, 1, 0) > 0;
@@ -371,8 +370,8 @@ bool Worker::awaited() const {
         }
         beat = now;
         sign_of_life();
-        silence.restart();
-        work.restart();
+        silence.restart_time();
+        silence.restart_work();
     }
     return true;
 }

@@ -139,6 +139,7 @@ protected:
         const iovec remote{reinterpret_cast<void*>(offer_.address), got.size()}, local{got.data(), got.size()};
         return transport_.pull(*peer_, &remote, 1, &local, 1);
     }
+
     // Until the frame came, and what was said besides was looked at.
     void meet() {
         ASSERT_TRUE(progress_until(transport_, sink_, [&] { return !sink_.arrivals.empty(); }));
@@ -174,7 +175,7 @@ TEST_F(ShmPull, TheMemoryOfAPeerThatIntroducedItselfIsRead) {
     EXPECT_EQ(got, pattern(kLength, 3));
 }
 
-// For which it would take a call of its own behind that, once the moment for which it counts as seen is over.
+// Behind it, that would take a call of its own.
 TEST_F(ShmPull, APeerThatIsReadSeldomIsSeenByTheReadItself) {
     meet();
     ASSERT_TRUE(transport_.can_pull(*peer_));
