@@ -34,6 +34,8 @@ public:
         (item->*Previous ? item->*Previous->*Next : first_) = item->*Next;
         (item->*Next ? item->*Next->*Previous : last_) = item->*Previous;
     }
+    // REQUIRES: there is one item, which is in no list then.
+    void take_only() { first_ = last_ = nullptr; }
     // Moves the items up to `last`, which is one of them, to the end of another list, in their order.
     void move_front(Item* last, List& to) {
         Item* const first = first_;

@@ -131,7 +131,7 @@ struct CounterWork {
     // By what is published. REQUIRES: the caller has moved the counter, or has the lock
     bool is_reached() const;  // trigger/counter_work.h
 
-    static void publish(std::atomic<uint64_t>& threshold, uint64_t value) {
+    [[gnu::always_inline]] static void publish(std::atomic<uint64_t>& threshold, uint64_t value) {
         const uint64_t old = threshold.load(std::memory_order_relaxed);
         if (old == value) return;
         // Two stores: an order that is chosen at run time is compiled as the strongest one.

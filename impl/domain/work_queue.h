@@ -116,6 +116,8 @@ private:
     };
     static Batch take_together(List<Work>& list, uint64_t reached);
     void start_together(Batch batch);
+    void start_alone(Work* work, List<Work>& list);
+    void start_several(List<Work>& list, uint64_t reached);
     void finish_refused(Batch batch, size_t started, ssize_t error);
     bool start_first(CounterWork& waiting);
     ShortSend take_send(Work& work, ShortSend* before);

@@ -76,6 +76,10 @@ struct MessageCalls {
         if (!message) return -FI_EINVAL;
         if (flags & FI_TRIGGER) [[unlikely]]
             return post_triggered_send(ep, *message, flags);
+        return send_now(ep, message, flags);
+    }
+    // A function of its own, as its registers would be saved for what waits, too.
+    [[gnu::noinline]] static ssize_t send_now(fid_ep* ep, const fi_msg* message, uint64_t flags) {
         const Endpoint* endpoint = Endpoint::of(ep);
         return path(endpoint).send({.op = FrameOp::Message,
                                     .ranges = message->msg_iov,
@@ -122,6 +126,10 @@ struct MessageCalls {
         if (!message) return -FI_EINVAL;
         if (flags & FI_TRIGGER) [[unlikely]]
             return post_triggered_tagged_send(ep, *message, flags);
+        return send_now(ep, message, flags);
+    }
+    // A function of its own, as its registers would be saved for what waits, too.
+    [[gnu::noinline]] static ssize_t send_now(fid_ep* ep, const fi_msg_tagged* message, uint64_t flags) {
         const Endpoint* endpoint = Endpoint::of(ep);
         return path(endpoint).send({.op = FrameOp::Tagged,
                                     .ranges = message->msg_iov,

@@ -130,15 +130,4 @@ void WorkQueue::mark_reached(Counter& counter) {
     mark_paths();
 }
 
-void WorkQueue::start_reached(Counter& counter) {
-    const bool reached = counter.work.load(std::memory_order_acquire)->is_reached();
-    if (!reached && !marked_.load(std::memory_order_relaxed)) return;
-    SpinGuard guard(lock_);
-    CounterWork& waiting = *counter.work.load(std::memory_order_relaxed);
-    if (start_first(waiting)) return;
-    collect(waiting);
-    update(waiting);
-    start_all();
-}
-
 }  // namespace selvage::impl

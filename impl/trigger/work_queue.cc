@@ -274,10 +274,29 @@ void WorkQueue::start_due(Work* work) {
     error == -FI_EAGAIN ? block(refused) : fail(refused, static_cast<int>(-error));
 }
 
+// A send by itself, the only work of its list: as start_together().
+[[gnu::always_inline]] inline void WorkQueue::start_alone(Work* work, List<Work>& list) {
+    list.take_only();
+    starting_ = work->endpoint;
+    lock_.unlock();
+    ssize_t error = 0;
+    work->endpoint->path->start_sends(*work, 1, &error);
+    lock_.lock();
+    starting_ = nullptr;
+    if (error) [[unlikely]] {
+        Batch refused{.works = {}, .count = 1};
+        refused.works.append(work);
+        return finish_refused(refused, 0, error);
+    }
+    --count_;
+    --waiting_for(*work->trigger).references;
+    works_.give(work, work);
+}
+
 // What the counter has reached while nothing else was due is started without becoming due first. True: nothing is left
 // to be done. Otherwise the thresholds that the counter has published may be too low until the caller calls update().
-bool WorkQueue::start_first(CounterWork& waiting) {
-    const Work* const first = waiting.for_successes.first();
+[[gnu::always_inline]] inline bool WorkQueue::start_first(CounterWork& waiting) {
+    Work* const first = waiting.for_successes.first();
     const uint64_t successes = waiting.counter->value.load();
     if (running_ || !due_.empty() || !waiting.for_all.empty() || !first || first->threshold > successes ||
         !may_start_together(*first)) {
@@ -285,8 +304,11 @@ bool WorkQueue::start_first(CounterWork& waiting) {
     }
     open_.store(nullptr, std::memory_order_relaxed);
     running_ = true;
-    ++run_;
-    start_together(take_together(waiting.for_successes, successes));
+    if (!first->next && first->sends == 1) {
+        start_alone(first, waiting.for_successes);
+    } else {
+        start_several(waiting.for_successes, successes);
+    }
     running_ = false;
     const Work* const next = waiting.for_successes.first();
     if (!due_.empty() || marked_.load(std::memory_order_relaxed) || !waiting.for_all.empty() ||
@@ -295,6 +317,21 @@ bool WorkQueue::start_first(CounterWork& waiting) {
     }
     CounterWork::publish(waiting.next_successes, next ? next->threshold : UINT64_MAX);
     return true;
+}
+
+[[gnu::noinline]] void WorkQueue::start_several(List<Work>& list, uint64_t reached) {
+    start_together(take_together(list, reached));
+}
+
+void WorkQueue::start_reached(Counter& counter) {
+    const bool reached = counter.work.load(std::memory_order_acquire)->is_reached();
+    if (!reached && !marked_.load(std::memory_order_relaxed)) return;
+    SpinGuard guard(lock_);
+    CounterWork& waiting = *counter.work.load(std::memory_order_relaxed);
+    if (start_first(waiting)) return;
+    collect(waiting);
+    update(waiting);
+    start_all();
 }
 
 void WorkQueue::start_all() {

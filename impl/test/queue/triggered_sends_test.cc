@@ -249,6 +249,40 @@ TEST(TriggeredSends, ThatFailAreReportedAndThoseBehindThemAreStarted) {
     EXPECT_EQ(fi_cq_readerr(queue.fid, &error, 0), -FI_EAGAIN);
 }
 
+TEST(TriggeredSends, ByThemselvesAreTriedAgainWhereTheEndpointCannotTakeThem) {
+    Scene s;
+    s.sender.path.answers[0] = -FI_EAGAIN;
+    s.post({1});
+    s.add(1);
+    EXPECT_EQ(s.started(), Numbers{});
+    EXPECT_TRUE(s.sender.path.has_due_work());
+    EXPECT_EQ(fi_close(&s.trigger.fid->fid), -FI_EBUSY);
+    s.sender.path.answers.clear();
+    s.place.domain.work.run();
+    EXPECT_EQ(s.started(), Numbers{0});
+    EXPECT_FALSE(s.sender.path.has_due_work());
+    s.post({2});
+    s.add(1);
+    EXPECT_EQ(s.started(), (Numbers{0, 1}));
+}
+
+TEST(TriggeredSends, ByThemselvesAreReportedWhereTheyFail) {
+    Scene s;
+    Queue queue(s.place, FI_WAIT_NONE);
+    s.sender.endpoint.tx_cq = &queue.get();
+    s.sender.path.answers[0] = -FI_ENOTCONN;
+    s.post({1});
+    s.add(1);
+    fi_cq_err_entry error{};
+    ASSERT_EQ(fi_cq_readerr(queue.fid, &error, 0), 1);
+    EXPECT_EQ(error.op_context, &s.sender.contexts[0]);
+    EXPECT_EQ(error.err, FI_ENOTCONN);
+    EXPECT_FALSE(s.sender.path.has_due_work());
+    s.post({2});
+    s.add(1);
+    EXPECT_EQ(s.started(), Numbers{1});
+}
+
 TEST(TriggeredSends, AreCancelledWhileTheyWaitAndOnlyThen) {
     Scene s;
     Queue queue(s.place, FI_WAIT_NONE);
