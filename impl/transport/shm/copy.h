@@ -69,6 +69,14 @@ inline const bool kFastStrings = [] {
     return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (ebx & (1u << 9));
 }();
 inline constexpr size_t kFastStringsMin = 1024;
+
+// Lines that the other processor has are asked for, all of a frame, before anything is stored to them. Intel's
+// processors wait for one after the other otherwise: 45 ns a line of plain stores (docs/performance-shm.md). Others
+// were not measured, and AMD's string moves need not have a line at all.
+inline const bool kAsksForLines = [] {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __get_cpuid(0, &eax, &ebx, &ecx, &edx) && ebx == signature_INTEL_ebx && ecx == signature_INTEL_ecx;
+}();
 // One move of 4 KiB takes longer than two of 2; from 8 KiB on, one is the fastest again. Measured on Zen 5.
 inline constexpr size_t kPiecesMax = 6 * 1024;
 inline constexpr size_t kPiece = 2 * 1024;
@@ -90,6 +98,8 @@ inline void copy_large(std::byte* to, const std::byte* from, size_t size) {
 }
 
 #else
+
+inline constexpr bool kAsksForLines = false;
 
 inline void copy_large(std::byte* to, const std::byte* from, size_t size) { memcpy(to, from, size); }
 

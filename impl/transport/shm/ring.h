@@ -21,6 +21,8 @@ namespace selvage::impl::shm {
 inline constexpr size_t kInlineMax = kLine - sizeof(Header);  // payload beside the header, in its line
 inline constexpr size_t kLinesMax = 128;                      // payload that is copied line by line
 inline constexpr size_t kAlignedMin = 1024;
+inline constexpr size_t kAskedMin = 256;                      // payload whose lines are asked for (copy.h)
+inline constexpr size_t kAskedMost = 4 * 1024;                // that of streams; of others less than kAlignedMin
 inline constexpr uint32_t kParityBit = uint32_t{1} << 31;
 inline constexpr uint32_t kSizeMask = kParityBit - 1;
 
@@ -57,12 +59,17 @@ struct Outbound {
     uint64_t allocated = 0;      // lines below it have memory; kWhole: all of the ring has
     uint64_t littered = 0;       // at positions below it, the lap before may have left payload
     RegionHeader* region = nullptr;
+    uint64_t answered = 0;  // position when the consumer's last frame to this side came
     FrameStarts starts;  // kept up to date for lines below `littered` and behind a frame of several
     FarCopies far_copies;
 
     static constexpr uint64_t kWhole = UINT64_MAX;
     bool is_whole() const { return allocated == kWhole; }
     SlotControl& slot() const { return *reinterpret_cast<SlotControl*>(lines - kPage); }
+
+    // Something was sent since the consumer's last frame: what is sent now is probably no answer, and what comes from
+    // there is one.
+    bool streams() const { return answered != position; }
 
     // One line beyond the frame is always kept free: the place whose first word may have to be cleared. Not connected,
     // there is none: limit and position are zero.
@@ -117,6 +124,7 @@ struct Outbound {
             next = position + lines_of(size);
             littered = next + kRingLines;
             starts.put(position, next - position);
+            if (asks_for_lines(size)) take_lines(next);
             if (count == 1 && size < kAlignedMin) {
                 const auto* from = static_cast<const std::byte*>(payload->iov_base);
                 put_behind(line + kLine, from + kInlineMax, size - kInlineMax);
@@ -158,6 +166,14 @@ private:
         } else {
             memcpy(to, from, size);
         }
+    }
+    bool asks_for_lines(size_t size) const {
+        if (size < kAskedMin || size > kAskedMost || !kAsksForLines) return false;
+        return size < kAlignedMin || streams();
+    }
+    // Those of a frame up to `next` but its first, which its receiver looks at.
+    void take_lines(uint64_t next) {
+        for (uint64_t at = position + 1; at < next; ++at) take_line(lines + offset_at(at));
     }
     // One alone begins at a line: it is long (publish_as).
     void gather(std::byte* to, const iovec* payload, size_t count) {

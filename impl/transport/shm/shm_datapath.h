@@ -34,7 +34,7 @@ unsigned ShmTransport::drain(Peer& peer, S& sink) {
             return handled + begin_long(peer, header, sink);
         in.expected = shm::expected_lines(header.size);
         // The copy comes after the matching, and would wait for one line after the other.
-        if (in.expected && peer.answers()) shm::ask_for_lines(line, in.expected - 1);
+        if (in.expected && peer.out.streams()) shm::ask_for_lines(line, in.expected - 1);
         if (handled >= shm::kStreamMin && !in.expected) __builtin_prefetch(line + shm::kStreamAhead * shm::kLine);
         sink.deliver(peer, header, line + shm::payload_offset(header.size));
         if (in.expected == shm::kExpectedMax && header.size >= kPullMin) [[unlikely]] {
@@ -116,10 +116,10 @@ unsigned ShmTransport::progress(S& sink) {
         const unsigned frames = peer.in.poll(&first) ? drain(peer, sink) : 0;
         if (frames) {
             peer.in.idle = 0;
-            peer.sent_before = peer.out.position;
+            peer.out.answered = peer.out.position;
             handled += frames;
         } else {
-            if (peer.in.expected && peer.answers()) peer.in.await();
+            if (peer.in.expected && peer.out.streams()) peer.in.await();
             if (++peer.in.idle >= kIdlePolls) [[unlikely]]
                 cool_rings();
         }

@@ -41,7 +41,6 @@ struct alignas(64) ShmPeer : PeerBase {
 
     shm::Outbound out;  // with the base, one cache line
     shm::Inbound in;
-    uint64_t sent_before = 0;  // out.position when its last frame came
     ShmPeerLife life = ShmPeerLife::Living;
     bool waiting_for_room = false;  // in the list of those who wait for room
     int error = 0;                  // why it has failed: a positive fabric errno
@@ -78,9 +77,6 @@ struct alignas(64) ShmPeer : PeerBase {
     int64_t pulled_at = 0;  // the end of the last short pull
     // That moment will be over when the next one ends, if that comes as soon as the last one did.
     bool sees_next = true;
-
-    // Something was sent to it since its last frame: what comes next is probably an answer, and no part of a stream.
-    bool answers() const { return sent_before != out.position; }
 };
 
 // Takes a peer out of a list of peers, if it is in it.

@@ -170,7 +170,7 @@ private:
     }
     // A frame that answers its receiver, who can copy its first half while this side copies the second.
     static bool splits(const Peer& peer, const Frame& frame) {
-        return frame.header.size >= shm::kSplitMin && !peer.answers() && frame.count == 1 &&
+        return frame.header.size >= shm::kSplitMin && !peer.out.streams() && frame.count == 1 &&
                peer.out.has_room(shm::split_lines(frame.header.size));
     }
     // REQUIRES: splits(). Of the frame its header and its one range.
