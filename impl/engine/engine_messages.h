@@ -56,7 +56,8 @@ public:
                     transport_.send_inline(*peer, first, tag, data, 0, bytes, size);
                     push_sent<Op>(queue, context);
                     peer->spend(1);
-                    if (T::owner_sleeps(*peer) || queue.wait.wanted() || reports.counters[kSlotSend]) [[unlikely]]
+                    const unsigned waiting = unsigned{T::owner_sleeps(*peer)} | unsigned{queue.wait.wanted()};
+                    if (waiting || reports.counters[kSlotSend]) [[unlikely]]
                         return sent_inline(*peer);
                     return 0;
                 }

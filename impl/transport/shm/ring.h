@@ -21,6 +21,7 @@ namespace selvage::impl::shm {
 inline constexpr size_t kInlineMax = kLine - sizeof(Header);  // payload beside the header, in its line
 inline constexpr size_t kLinesMax = 128;                      // payload that is copied line by line
 inline constexpr size_t kAlignedMin = 1024;
+inline constexpr size_t kAskedAhead = 2;                      // the line that is asked for with a frame of one (copy.h)
 inline constexpr size_t kAskedMin = 256;                      // payload whose lines are asked for (copy.h)
 inline constexpr size_t kAskedMost = 4 * 1024;                // that of streams; of others less than kAlignedMin
 inline constexpr uint32_t kParityBit = uint32_t{1} << 31;
@@ -90,6 +91,7 @@ struct Outbound {
                       size_t size) {
         const uint64_t at = position;
         std::byte* line = lines + offset_at(at);
+        if (kAsksForLines) take_line(line + kAskedAhead * kLine);
         auto* words = reinterpret_cast<uint64_t*>(line);
         words[1] = word0;
         words[2] = word1;
