@@ -64,7 +64,10 @@ public:
             }
         }
         // Without a way of its own for the shortest, this is the shortest way.
-        if constexpr (kInlines) return send_other<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
+        if constexpr (kInlines) {
+            if (!frame_flags) return send_other<Op>(bytes, size, to, tag, context, flags);
+            return send_other_data<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
+        }
         return send_plain<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
     }
 
@@ -341,10 +344,16 @@ private:
         return send_range(Op, bytes, size, to, tag, data, frame_flags, context, flags);
     }
 
+    // Without data or flags of the frame, so that they need not be passed.
     template <FrameOp Op>
     [[gnu::flatten, gnu::noinline]] ssize_t send_other(const void* bytes, size_t size, fi_addr_t to, uint64_t tag,
-                                                       uint64_t data, uint8_t frame_flags, void* context,
-                                                       uint64_t flags) {
+                                                       void* context, uint64_t flags) {
+        return send_plain<Op>(bytes, size, to, tag, 0, 0, context, flags);
+    }
+    template <FrameOp Op>
+    [[gnu::flatten, gnu::noinline]] ssize_t send_other_data(const void* bytes, size_t size, fi_addr_t to, uint64_t tag,
+                                                            uint64_t data, uint8_t frame_flags, void* context,
+                                                            uint64_t flags) {
         return send_plain<Op>(bytes, size, to, tag, data, frame_flags, context, flags);
     }
 };

@@ -21,9 +21,10 @@ namespace selvage::impl::shm {
 inline constexpr size_t kInlineMax = kLine - sizeof(Header);  // payload beside the header, in its line
 inline constexpr size_t kLinesMax = 128;                      // payload that is copied line by line
 inline constexpr size_t kAlignedMin = 1024;
-inline constexpr size_t kAskedAhead = 2;                      // the line that is asked for with a frame of one (copy.h)
-inline constexpr size_t kAskedMin = 256;                      // payload whose lines are asked for (copy.h)
-inline constexpr size_t kAskedMost = 4 * 1024;                // that of streams; of others less than kAlignedMin
+// Lines that are asked for (copy.h): with a frame of one, that of the frame behind the next. See ask_for_lines().
+inline constexpr size_t kAskedAhead = 2;
+inline constexpr size_t kAskedMin = 256;
+inline constexpr size_t kAskedMost = 4 * 1024;
 inline constexpr uint32_t kParityBit = uint32_t{1} << 31;
 inline constexpr uint32_t kSizeMask = kParityBit - 1;
 
@@ -61,7 +62,7 @@ struct Outbound {
     uint64_t littered = 0;       // at positions below it, the lap before may have left payload
     RegionHeader* region = nullptr;
     uint64_t answered = 0;  // position when the consumer's last frame to this side came
-    FrameStarts starts;  // kept up to date for lines below `littered` and behind a frame of several
+    FrameStarts starts;     // kept up to date for lines below `littered` and behind a frame of several
     FarCopies far_copies;
 
     static constexpr uint64_t kWhole = UINT64_MAX;
@@ -126,7 +127,7 @@ struct Outbound {
             next = position + lines_of(size);
             littered = next + kRingLines;
             starts.put(position, next - position);
-            if (asks_for_lines(size)) take_lines(next);
+            if (kAsksForLines && size <= kAskedMost) ask_for_lines(next - position, size);
             if (count == 1 && size < kAlignedMin) {
                 const auto* from = static_cast<const std::byte*>(payload->iov_base);
                 put_behind(line + kLine, from + kInlineMax, size - kInlineMax);
@@ -169,13 +170,18 @@ private:
             memcpy(to, from, size);
         }
     }
-    bool asks_for_lines(size_t size) const {
-        if (size < kAskedMin || size > kAskedMost || !kAsksForLines) return false;
-        return size < kAlignedMin || streams();
+    // For a frame of so many lines: its own but the first, which its receiver looks at; in a stream of shorter ones
+    // those of the frame behind the next, if that is as long.
+    void ask_for_lines(uint64_t count, size_t size) {
+        if (size < kAlignedMin && streams()) {
+            if (position + 3 * count <= limit) take_lines(position + 2 * count, count);
+        } else if (size >= kAskedMin && (size < kAlignedMin || streams())) {
+            take_lines(position + 1, count - 1);
+        }
     }
-    // Those of a frame up to `next` but its first, which its receiver looks at.
-    void take_lines(uint64_t next) {
-        for (uint64_t at = position + 1; at < next; ++at) take_line(lines + offset_at(at));
+    void take_lines(uint64_t at, uint64_t count) {
+        std::byte* line = lines + offset_at(at);
+        for (std::byte* const end = line + count * kLine; line != end; line += kLine) take_line(line);
     }
     // One alone begins at a line: it is long (publish_as).
     void gather(std::byte* to, const iovec* payload, size_t count) {
