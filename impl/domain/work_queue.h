@@ -106,6 +106,7 @@ private:
     void append(ShortSend& send);
     void start_missed(CounterWork& waiting);
     void drop(Work* work);
+    void drop_short(Work* work);
     Work* next_due() const;
     ssize_t start(Work* work);
     void start_due(Work* work);
@@ -116,7 +117,7 @@ private:
     };
     static Batch take_together(List<Work>& list, uint64_t reached);
     void start_together(Batch batch);
-    void start_alone(Work* work, List<Work>& list);
+    void start_alone(Work* work);
     void start_several(List<Work>& list, uint64_t reached);
     void finish_refused(Batch batch, size_t started, ssize_t error);
     bool start_first(CounterWork& waiting);

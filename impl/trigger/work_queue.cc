@@ -115,9 +115,15 @@ void WorkQueue::unlink(Work& work) {
 
 // REQUIRES: it is in no list
 void WorkQueue::drop(Work* work) {
-    count_ -= work->is_short ? work->sends : 1;
+    if (work->is_short) return drop_short(work);
+    --count_;
     count_references(*work, false);
-    if (!work->is_short) return destroy(&work->as_long());
+    destroy(&work->as_long());
+}
+
+[[gnu::always_inline]] inline void WorkQueue::drop_short(Work* work) {
+    count_ -= work->sends;
+    --waiting_for(*work->trigger).references;
     if (work->sends > 1) sends_.give(work->send.next, work->last_send);
     works_.give(work, work);
 }
@@ -274,23 +280,19 @@ void WorkQueue::start_due(Work* work) {
     error == -FI_EAGAIN ? block(refused) : fail(refused, static_cast<int>(-error));
 }
 
-// A send by itself, the only work of its list: as start_together().
-[[gnu::always_inline]] inline void WorkQueue::start_alone(Work* work, List<Work>& list) {
-    list.take_only();
+// As start_together() with one, which is in no list.
+[[gnu::always_inline]] inline void WorkQueue::start_alone(Work* work) {
     starting_ = work->endpoint;
     lock_.unlock();
     ssize_t error = 0;
-    work->endpoint->path->start_sends(*work, 1, &error);
+    const size_t started = work->endpoint->path->start_sends(*work, 1, &error);
     lock_.lock();
     starting_ = nullptr;
-    if (error) [[unlikely]] {
-        Batch refused{.works = {}, .count = 1};
-        refused.works.append(work);
-        return finish_refused(refused, 0, error);
-    }
-    --count_;
-    --waiting_for(*work->trigger).references;
-    works_.give(work, work);
+    if (!error) [[likely]]
+        return drop_short(work);
+    Batch refused{.works = {}, .count = 1};
+    refused.works.append(work);
+    finish_refused(refused, started, error);
 }
 
 // What the counter has reached while nothing else was due is started without becoming due first. True: nothing is left
@@ -304,8 +306,9 @@ void WorkQueue::start_due(Work* work) {
     }
     open_.store(nullptr, std::memory_order_relaxed);
     running_ = true;
-    if (!first->next && first->sends == 1) {
-        start_alone(first, waiting.for_successes);
+    if (!first->next) {
+        waiting.for_successes.take_only();
+        start_alone(first);
     } else {
         start_several(waiting.for_successes, successes);
     }
@@ -342,12 +345,10 @@ void WorkQueue::start_all() {
         if (!may_start_together(*work)) {
             start_due(work);
         } else if (work == due_.first()) {
-            start_together(take_together(due_, UINT64_MAX));
+            start_several(due_, UINT64_MAX);
         } else {
             due_.remove(work);
-            Batch alone{.works = {}, .count = 1};
-            alone.works.append(work);
-            start_together(alone);
+            start_alone(work);
         }
     }
     running_ = false;

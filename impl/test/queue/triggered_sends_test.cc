@@ -124,6 +124,13 @@ struct Scene {
     size_t pool_size() { return place.domain.work.pool_size(); }
 };
 
+void expect_failed(const Queue& queue, const fi_triggered_context& context, int why) {
+    fi_cq_err_entry error{};
+    ASSERT_EQ(fi_cq_readerr(queue.fid, &error, 0), 1);
+    EXPECT_EQ(error.op_context, &context);
+    EXPECT_EQ(error.err, why);
+}
+
 using Numbers = std::vector<uint64_t>;
 using Sizes = std::vector<size_t>;
 
@@ -242,10 +249,8 @@ TEST(TriggeredSends, ThatFailAreReportedAndThoseBehindThemAreStarted) {
     s.post({1, 1, 1});
     s.add(1);
     EXPECT_EQ(s.started(), (Numbers{0, 2}));
+    expect_failed(queue, s.sender.contexts[1], FI_ENOTCONN);
     fi_cq_err_entry error{};
-    ASSERT_EQ(fi_cq_readerr(queue.fid, &error, 0), 1);
-    EXPECT_EQ(error.op_context, &s.sender.contexts[1]);
-    EXPECT_EQ(error.err, FI_ENOTCONN);
     EXPECT_EQ(fi_cq_readerr(queue.fid, &error, 0), -FI_EAGAIN);
 }
 
@@ -273,10 +278,7 @@ TEST(TriggeredSends, ByThemselvesAreReportedWhereTheyFail) {
     s.sender.path.answers[0] = -FI_ENOTCONN;
     s.post({1});
     s.add(1);
-    fi_cq_err_entry error{};
-    ASSERT_EQ(fi_cq_readerr(queue.fid, &error, 0), 1);
-    EXPECT_EQ(error.op_context, &s.sender.contexts[0]);
-    EXPECT_EQ(error.err, FI_ENOTCONN);
+    expect_failed(queue, s.sender.contexts[0], FI_ENOTCONN);
     EXPECT_FALSE(s.sender.path.has_due_work());
     s.post({2});
     s.add(1);
@@ -294,9 +296,7 @@ TEST(TriggeredSends, AreCancelledWhileTheyWaitAndOnlyThen) {
     s.add(1);
     EXPECT_EQ(s.started(), (Numbers{0, 2}));
     EXPECT_FALSE(work.cancel_triggered(s.sender.endpoint, &s.sender.contexts[0]));
-    fi_cq_err_entry error{};
-    ASSERT_EQ(fi_cq_readerr(queue.fid, &error, 0), 1);
-    EXPECT_EQ(error.err, FI_ECANCELED);
+    expect_failed(queue, s.sender.contexts[1], FI_ECANCELED);
 }
 
 TEST(TriggeredSends, TheFirstAndTheLastOfSeveralCanBeCancelledAndMoreCanBePosted) {
