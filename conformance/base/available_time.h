@@ -25,7 +25,7 @@ public:
 
     /// How much of it went by since it began.  Costs a look at /proc now and then, once it is not over at once.
     /// REQUIRES: called often, as what nobody looks at is taken for time without a processor.
-    std::chrono::nanoseconds passed() { return passed(kBetweenLooks); }
+    std::chrono::nanoseconds passed() { return passed(Starved::kBetweenLooks); }
     /// True once so much went by; looked at closely before that is said.
     bool is_over(std::chrono::nanoseconds limit);
     /// True if more time was not available than could be waited for.
@@ -33,7 +33,6 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
-    static constexpr std::chrono::milliseconds kBetweenLooks{100};
     std::chrono::nanoseconds passed(std::chrono::nanoseconds between_looks);
 
     Clock::time_point began_ = Clock::now();

@@ -14,7 +14,6 @@
 #include <thread>
 
 #include "conformance/base/kernel_symbols.h"
-#include "conformance/bench/cores.h"
 #include "conformance/case/case_text.h"
 #include "conformance/convict/bounded_run.h"
 #include "conformance/convict/convict.h"
@@ -101,13 +100,9 @@ TEST(BoundedRun, TheProgramsOwnAlarmDoesNotEndIt) {
 
 // What a peer waits for that has a processor of its own, while the other's is another's.
 TEST(BoundedRun, WorkIsNotCountedWhileOneThatTheProgramHasStartedStandsInLine) {
-    const std::vector<int> processors = bench::cores_allowed();
-    ASSERT_FALSE(processors.empty());
     const auto began = std::chrono::steady_clock::now();
-    const RunResult r = run_working("one='taskset -c " + std::to_string(processors.front()) +
-                                    "'; done=$(mktemp); $one sh -c 'while :; do :; done' & "
-                                    "$one nice -n 19 sh -c 'n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done; "
-                                    "rm '$done & while [ -e $done ]; do :; done; exit 7");
+    const RunResult r =
+        run_working("done=$(mktemp); { " + work_in_line() + "; rm $done; } & while [ -e $done ]; do :; done; exit 7");
     EXPECT_EQ(r.kind, RunResult::Kind::Exited) << r.output;
     EXPECT_EQ(r.code, 7) << r.output;
     EXPECT_GT(std::chrono::steady_clock::now() - began, 1s) << "it had to wait for long";

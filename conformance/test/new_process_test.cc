@@ -1,14 +1,12 @@
-// What is told of a process that asks a library which nobody has loaded yet. A script stands for the tool.
+// What a new process says that asks a library which nobody has loaded yet. A script stands for the tool.
 #include "conformance/drive/new_process.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <chrono>
-#include <fstream>
 
-#include "conformance/bench/cores.h"
-#include "conformance/convict/scratch.h"
+#include "conformance/test/tool_util.h"
 
 namespace selvage::conformance {
 namespace {
@@ -19,14 +17,13 @@ class NewProcess : public testing::Test {
 protected:
     std::optional<FreshAnswer> asked_of(const std::string& script, std::chrono::milliseconds limit = 20s) {
         Plan plan;
-        plan.tool = scratch_.path("tool");
-        std::ofstream(plan.tool) << "#!/bin/sh\n" << script << '\n';
+        plan.tool = folder_.write("tool", "#!/bin/sh\n" + script + "\n");
         EXPECT_EQ(chmod(plan.tool.c_str(), 0755), 0);
         return issue_fresh(plan, "shm", 0, limit);
     }
 
 private:
-    ScratchDirectory scratch_;
+    Folder folder_;
 };
 
 TEST_F(NewProcess, SaysWhatItReturnedAndWhichProvidersItOffered) {
@@ -47,14 +44,8 @@ TEST_F(NewProcess, IsHungWhenItsTimeIsOver) {
 
 // With a part of a processor, as where a machine does many other things.
 TEST_F(NewProcess, IsNotHungWhileItStandsInLineForAProcessor) {
-    const std::vector<int> processors = bench::cores_allowed();
-    ASSERT_FALSE(processors.empty());
-    const std::string one = "taskset -c " + std::to_string(processors.front());
     const auto began = std::chrono::steady_clock::now();
-    const auto answer =
-        asked_of(one + " sh -c 'while :; do :; done' & other=$!; " + one +
-                     " nice -n 19 sh -c 'n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done'; kill -9 $other; echo R7",
-                 400ms);
+    const auto answer = asked_of(work_in_line() + "; echo R7", 400ms);
     ASSERT_TRUE(answer);
     EXPECT_FALSE(answer->hung);
     EXPECT_EQ(answer->ret, 7);

@@ -13,6 +13,8 @@
 #include <sstream>
 #include <thread>
 
+#include "conformance/bench/cores.h"
+
 namespace selvage::conformance {
 namespace {
 
@@ -95,6 +97,14 @@ Ran run_tool(std::vector<std::string> arguments, const Environment& environment,
              std::chrono::seconds limit) {
     arguments.insert(arguments.begin(), SELVAGE_TOOL);
     return run_program(arguments, environment, input, limit);
+}
+
+std::string work_in_line() {
+    const std::vector<int> processors = bench::cores_allowed();
+    EXPECT_FALSE(processors.empty());
+    const std::string one = "taskset -c " + std::to_string(processors.empty() ? 0 : processors.front());
+    return one + " sh -c 'while :; do :; done' & other=$!; " + one +
+           " nice -n 19 sh -c 'n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done'; kill -9 $other";
 }
 
 Folder::Folder() {
