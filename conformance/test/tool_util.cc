@@ -103,8 +103,10 @@ std::string work_in_line() {
     const std::vector<int> processors = bench::cores_allowed();
     EXPECT_FALSE(processors.empty());
     const std::string one = "taskset -c " + std::to_string(processors.empty() ? 0 : processors.front());
-    return one + " sh -c 'while :; do :; done' & other=$!; " + one +
-           " nice -n 19 sh -c 'n=0; while [ $n -lt 20000 ]; do n=$((n+1)); done'; kill -9 $other";
+    // The kernel counts how long: work of a fixed length may be over before the other one has begun.
+    return one + " sh -c 'while kill -0 $PPID; do :; done' 2> /dev/null & other=$!; " + one +
+           " nice -n 19 sh -c 'stood=0; while [ $stood -lt 1500000000 ]; do "
+           "read ran stood turns < /proc/self/schedstat || exit; done'; kill -9 $other";
 }
 
 Folder::Folder() {

@@ -35,7 +35,7 @@ Ran run_tool(std::vector<std::string> arguments, const Environment& environment 
 /// Runs the tool and expects one line on stderr that holds `says`, nothing on stdout, and exit 2.
 void expect_refusal(const std::vector<std::string>& arguments, std::string_view says, std::string_view input = {});
 
-/// A shell's command that works for seconds, as another one has its processor for as long.
+/// A shell's command that works until it has stood in line for 1.5 s for a processor that another one has.
 std::string work_in_line();
 
 /// A folder that goes when the test ends.
