@@ -136,6 +136,19 @@ TEST_F(ShmPair, AFullRingSaysSoAndRoomFollows) {
     EXPECT_EQ(send_text(a, *to_b, payload), SendResult::Done);
 }
 
+// Or else sender and receiver take turns, where both could copy.
+TEST_F(ShmPair, ARingHasRoomAgainWhileWhatFilledItIsTaken) {
+    const std::string payload = pattern(4096, 1);
+    size_t sent = 0, taken = 0;
+    while (send_text(a, *to_b, payload) == SendResult::Done) ++sent;
+    std::vector<SendResult> sends;
+    at_b.on_deliver = [&](ShmPeer&, const Header&, const std::byte*) {
+        if (++taken == sent / 2) sends.push_back(send_text(a, *to_b, payload));
+    };
+    ASSERT_TRUE(progress_until(b, at_b, [&] { return taken == sent + 1; })) << taken << " of " << sent;
+    EXPECT_EQ(sends, std::vector{SendResult::Done});
+}
+
 TEST_F(ShmPair, AnAnswerGoesToThePeerThatMadeItselfKnown) {
     at_b.on_deliver = [&](ShmPeer& peer, const Header&, const std::byte*) { send_text(b, peer, "answer"); };
     send_text(a, *to_b, "question");
