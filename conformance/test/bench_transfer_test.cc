@@ -206,7 +206,7 @@ TEST_F(BenchTransfer, EveryOperationOfSharedMemoryIsMeasuredOnBothLibraries) {
     }
     EXPECT_TRUE(rows.at("shm.tagged.latency.8")["a"].contains("by_floor"));
     const auto floors = by_name(all["floors"]);
-    for (const char* name : {"shm.floor.line", "shm.floor.memcpy.65536", "shm.floor.vmread.65536"})
+    for (const char* name : {"shm.floor.line", "shm.floor.ring", "shm.floor.memcpy.65536", "shm.floor.vmread.65536"})
         EXPECT_GT(floors.at(name)["median"], 0) << name;
 }
 

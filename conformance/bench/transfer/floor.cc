@@ -11,6 +11,7 @@
 #include "conformance/bench/transfer/link.h"
 #include "conformance/bench/transfer/plan.h"
 #include "conformance/bench/transfer/raw_rc.h"
+#include "conformance/bench/transfer/raw_ring.h"
 #include "conformance/bench/transfer/raw_tcp.h"
 #include "conformance/bench/transfer/raw_udp.h"
 
@@ -23,28 +24,36 @@ struct Buffers {
     std::vector<std::byte> other = std::vector<std::byte>(kLargest, std::byte{2});
 };
 
+/// What the far process has answered for good (Shared::ended): single lines, and those of the rings.
+constexpr std::uint64_t kLines = 1, kRings = 2;
+
+/// There and back, as the far process answers.
+template <class Ping>
+std::vector<double> pinging(const Effort& effort, Ping ping) {
+    const auto tried = time_blocks({3, 256}, ping);
+    const double fastest = *std::min_element(tried.begin(), tried.end());
+    return in_helpings(blocks_for(fastest, effort), effort,
+                       [&](const Blocks& blocks) { return time_blocks(blocks, ping); });
+}
+
 /// A cache line there and back.  The far process answers every number it sees, until told to stop.
 std::vector<double> line(Link& link, const Effort& effort) {
     Shared& page = link.page();
     std::uint64_t turn = page.ping.load(std::memory_order_relaxed);
     const auto since = Clock::now();
-    const auto there_and_back = [&] {
+    return pinging(effort, [&] {
         // Release and acquire, paired with the far process, as a library's must be.
         page.ping.store(++turn, std::memory_order_release);
         for (unsigned i = 0; page.pong.load(std::memory_order_acquire) != turn;) {
             if (++i % 65536 == 0) link.look(since);
         }
-    };
-    const auto tried = time_blocks({3, 256}, there_and_back);
-    const double fastest = *std::min_element(tried.begin(), tried.end());
-    return in_helpings(blocks_for(fastest, effort), effort,
-                       [&](const Blocks& blocks) { return time_blocks(blocks, there_and_back); });
+    });
 }
 
 void answer_lines(Link& link) {
     Shared& page = link.page();
     std::uint64_t seen = page.pong.load(std::memory_order_relaxed);
-    while (page.ended.load(std::memory_order_relaxed) == 0) {
+    while (page.ended.load(std::memory_order_relaxed) < kLines) {
         const std::uint64_t ping = page.ping.load(std::memory_order_acquire);
         if (ping == seen) continue;
         seen = ping;
@@ -127,13 +136,14 @@ void answer_raw(Link& link) {
     }
 }
 
-void far_side(Link& link, Ware ware, Buffers& buffers, const Setting& setting) {
+void far_side(Link& link, Ware ware, RawRings& rings, Buffers& buffers, const Setting& setting) {
     hurry(setting, true);  // all floors of a provider take some tenths of a second
     if (ware == Ware::Tcp) return answer_raw<RawTcp>(link);
     if (ware == Ware::Udp) return answer_raw<RawUdp>(link);
     if (ware == Ware::Rc) return answer_raw<RawRc>(link);
     send_value(link, Source{getpid(), buffers.one.data()});
     answer_lines(link);
+    rings.answer([&] { return link.page().ended.load(std::memory_order_relaxed) >= kRings; });
     link.receive();  // for good: the near process reads this one's memory now, and ends it
 }
 
@@ -147,20 +157,23 @@ void near_side_raw(Link& link, Rows rows, const Setting& setting, const Tell& te
     send_value(link, Wanted{});
 }
 
-void near_side_shm(Link& link, Buffers& buffers, Rows rows, const Setting& setting, const Tell& tell) {
+void near_side_shm(Link& link, RawRings& rings, Buffers& buffers, Rows rows, const Setting& setting, const Tell& tell) {
     const auto source = receive_value<Source>(link);
-    for (const auto* row : rows) {
-        if (row->place.kind != "line") continue;
-        tell.begin(*row);
-        tell.samples(*row, line(link, setting.effort));
-    }
-    link.page().ended.store(1, std::memory_order_relaxed);
-    for (const auto* row : rows) {
-        if (row->place.kind == "line") continue;
-        tell.begin(*row);
-        tell.samples(*row, row->place.kind == "memcpy" ? copied(buffers, row->place.size, setting.effort)
-                                                       : read_from(source, buffers, row->place.size, setting.effort));
-    }
+    const auto measure = [&](std::string_view kind, const auto& measured) {
+        for (const auto* row : rows) {
+            if (row->place.kind != kind) continue;
+            tell.begin(*row);
+            tell.samples(*row, measured(row->place.size));
+        }
+    };
+    measure("line", [&](std::size_t) { return line(link, setting.effort); });
+    link.page().ended.store(kLines, std::memory_order_relaxed);
+    std::uint64_t turn = 0;
+    const auto since = Clock::now();
+    measure("ring", [&](std::size_t) { return pinging(setting.effort, [&] { rings.ping(link, ++turn, since); }); });
+    link.page().ended.store(kRings, std::memory_order_relaxed);
+    measure("memcpy", [&](std::size_t size) { return copied(buffers, size, setting.effort); });
+    measure("vmread", [&](std::size_t size) { return read_from(source, buffers, size, setting.effort); });
 }
 
 }  // namespace
@@ -169,12 +182,13 @@ void floor_session(const std::string&, Rows rows, const Setting& setting, const 
     if (rows.empty()) return;
     const Ware ware = ware_of(*rows.front());
     Buffers buffers;
-    TwoProcesses both(setting, [&](Link& link) { far_side(link, ware, buffers, setting); });
+    RawRings rings;
+    TwoProcesses both(setting, [&](Link& link) { far_side(link, ware, rings, buffers, setting); });
     hurry(setting, true);
     if (ware == Ware::Tcp) near_side_raw<RawTcp>(both.link(), rows, setting, tell);
     if (ware == Ware::Udp) near_side_raw<RawUdp>(both.link(), rows, setting, tell);
     if (ware == Ware::Rc) near_side_raw<RawRc>(both.link(), rows, setting, tell);
-    if (ware == Ware::Memory) near_side_shm(both.link(), buffers, rows, setting, tell);
+    if (ware == Ware::Memory) near_side_shm(both.link(), rings, buffers, rows, setting, tell);
 }
 
 }  // namespace selvage::conformance::bench::transfer

@@ -1,5 +1,5 @@
-// What the machine does without a library: a cache line there and back, copies, raw TCP sockets, a raw connection of an
-// RDMA device.
+// What the machine does without a library: a cache line there and back, a ring of them, copies, raw TCP sockets, a raw
+// connection of an RDMA device.
 #pragma once
 
 #include "conformance/bench/session.h"

@@ -70,7 +70,7 @@ struct RowGoal {
     Goal goal;
 };
 const std::array kGoals = {
-    RowGoal{"shm.tagged.latency.8", {.times = 2.5, .floor = 1.35}},
+    RowGoal{"shm.tagged.latency.8", {.times = 2.5, .floor = 1.25}},
     RowGoal{"shm.tagged.rate.8", {.times = 4, .instructions = 150}},
     RowGoal{"shm.tagged.bandwidth.4096", {.times = 2.5}},
     RowGoal{"shm.tagged.bandwidth.65536", {.times = 2}},
@@ -141,7 +141,7 @@ std::string floor_of(const Provider& provider, Kind kind, std::size_t size) {
     const bool one_line = size <= 64;
     if (shm && kind != Kind::Bandwidth && !one_line) return {};
     if (kind == Kind::Latency || kind == Kind::Idle)
-        return shm ? "shm.floor.line" : fmt::format("{}.floor.latency.{}", provider.name, size);
+        return shm ? "shm.floor.ring" : fmt::format("{}.floor.latency.{}", provider.name, size);
     if (kind == Kind::Rate && over_datagrams(provider)) return fmt::format("{}.floor.rate.{}", provider.name, size);
     if (kind == Kind::Bandwidth && (!shm || size >= kLeastCopied))
         return fmt::format("{}.floor.{}.{}", provider.name, shm ? "memcpy" : "bandwidth", size);
@@ -292,6 +292,7 @@ std::vector<Workload> transfer_floors() {
         if (shm) {
             out.push_back(floor(p, "line", "a cache line, there and back", Quantity::Time, 0));
             out.back().steady = true;
+            out.push_back(floor(p, "ring", "a ring of lines, there and back", Quantity::Time, 0));
         }
         for (const std::size_t size : kSizes) {
             if (shm && size < kLeastCopied) continue;

@@ -1,0 +1,26 @@
+// See raw_ring.h.
+#include "conformance/bench/transfer/raw_ring.h"
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace selvage::conformance::bench::transfer {
+
+RawRings::RawRings() {
+    void* at = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) throw CannotMeasure("no memory to share");
+    shared_ = new (at) Shared{};
+}
+
+RawRings::~RawRings() { munmap(shared_, sizeof(Shared)); }
+
+void RawRings::ping(Link& link, std::uint64_t turn, Clock::time_point since) {
+    constexpr unsigned kBetweenLooks = 65536;
+    put(shared_->there, turn);
+    for (unsigned i = 0; !came(shared_->back, turn);) {
+        if (++i % kBetweenLooks == 0) link.look(since);
+    }
+}
+
+}  // namespace selvage::conformance::bench::transfer
