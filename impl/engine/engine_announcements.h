@@ -52,21 +52,25 @@ protected:
     [[gnu::noinline]] void on_announcement(Peer& peer, const Header& header, const std::byte* payload) {
         if constexpr (PullsMemory<T>) {
             if (!batch_) batch_ = create<PullBatch>();
-            gathers_ = batch_;
+            Header next;
+            const bool more =
+                transport_.has_next(peer, header.size, &next) && is_announcement(static_cast<FrameOp>(next.op));
+            gathers_ = batch_ && (more || has_pulls());
             deliver_announcement(peer, header, payload);
             gathers_ = false;
             if (!has_pulls()) return;
-            Header next;
-            if (transport_.has_next(peer, header.size, &next) && is_announcement(static_cast<FrameOp>(next.op)))
-                return set_due();
+            if (more) return set_due();
             finish_pulls();
         } else {
             deliver_announcement(peer, header, payload);
         }
     }
 
-    [[gnu::noinline]] void finish_pulls() {
-        if (!has_pulls()) return;
+    void finish_pulls() {
+        if (has_pulls()) [[unlikely]]
+            finish_gathered();
+    }
+    [[gnu::noinline]] void finish_gathered() {
         const PullBatch batch = *batch_;
         batch_->clear();
         Peer& peer = static_cast<Peer&>(batch.peer());

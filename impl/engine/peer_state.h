@@ -87,7 +87,7 @@ struct PeerState {
     // The target of reads: the first ranges of the last few that it was granted to pull (engine_pull.h). Nothing tells
     // when it has: after so many questions it is held to have. A region that is closed ends what was granted before.
     struct Granting {
-        static constexpr size_t kKept = 8;
+        static constexpr size_t kKept = 16;
         static constexpr uint32_t kQuestions = 1024;
 
         struct Grant {

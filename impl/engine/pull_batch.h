@@ -8,6 +8,7 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -31,10 +32,17 @@ struct PendingPull {
 
 class PullBatch {
 public:
-    static constexpr size_t kMost = 8;
-    static constexpr uint64_t kBytesMost = 256 * 1024;
-    // Longer ones are copied by both sides, or for so long that a call more makes no difference.
-    static constexpr uint64_t kEachMost = 64 * 1024 - 1;
+    static constexpr size_t kMost = 16;
+    static constexpr uint64_t kBytesMost = 512 * 1024;
+    // Longer ones take so long that a call more makes no difference.
+    static constexpr uint64_t kEachMost = 128 * 1024;
+
+    PullBatch() = default;
+    // What is there, and not all that could be.
+    PullBatch(const PullBatch& other) : peer_(other.peer_), count_(other.count_), bytes_(other.bytes_) {
+        std::copy_n(other.pulls_, count_, pulls_);
+    }
+    PullBatch& operator=(const PullBatch&) = delete;
 
     bool is_empty() const { return !count_; }
     size_t size() const { return count_; }

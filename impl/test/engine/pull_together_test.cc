@@ -81,10 +81,11 @@ TEST_F(EnginePullTogether, ACallHasSoManyBytesAndNoMore) {
 }
 
 TEST_F(EnginePullTogether, LongOnesHaveACallEach) {
-    for (size_t i = 0; i < 3; ++i) receive(i, 100'000);
+    constexpr size_t kTooLong = PullBatch::kEachMost + 1;
+    for (size_t i = 0; i < 3; ++i) receive(i, kTooLong);
     send(0);
-    send(1, 100'000);
-    send(2, 100'000);
+    send(1, kTooLong);
+    send(2, kTooLong);
     EXPECT_EQ(completed(pair.b), first(3));
     EXPECT_EQ(calls, 3);
 }

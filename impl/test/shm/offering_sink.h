@@ -16,10 +16,11 @@ struct OfferingSink : FakeSink {
 static_assert(KnowsOffers<OfferingSink, ShmPeer>);
 
 inline shm::SharedPull transfer(size_t length, const void* source = nullptr, void* destination = nullptr) {
-    return {.source = reinterpret_cast<uintptr_t>(source),
-            .destination = reinterpret_cast<uintptr_t>(destination),
-            .length = length,
-            .chunk = shm::shared_chunk(length)};
+    return {.ranges = {{.source = reinterpret_cast<uintptr_t>(source),
+                        .destination = reinterpret_cast<uintptr_t>(destination),
+                        .length = length}},
+            .count = 1,
+            .chunks = shm::shared_chunks(length)};
 }
 
 }  // namespace selvage::impl::test

@@ -148,6 +148,24 @@ TEST_F(ShmSharing, BothCopyWhatIsPulled) {
     }
 }
 
+TEST_F(ShmSharing, BothCopySeveralThatArePulledTogether) {
+    constexpr size_t kEach = 50'001, kCount = 5;
+    std::string got(kEach * kCount, '\0');
+    iovec remote[kCount], local[kCount];
+    for (size_t i = 0; i < kCount; ++i) {
+        remote[i] = {.iov_base = source_.data() + i * 2 * kEach, .iov_len = kEach};
+        local[i] = {.iov_base = got.data() + i * kEach, .iov_len = kEach};
+    }
+    const auto pulls_them = [&] {
+        got.assign(got.size(), '\0');
+        peer_->shared.alone = 0;
+        EXPECT_EQ(transport_.pull(*peer_, remote, kCount, local, kCount), 0);
+        for (size_t i = 0; i < kCount; ++i) EXPECT_EQ(memcmp(local[i].iov_base, remote[i].iov_base, kEach), 0) << i;
+        return peer_->shared.receiver.senders() || HasFailure();
+    };
+    EXPECT_TRUE(repeat_until(pulls_them));
+}
+
 TEST_F(ShmSharing, ASenderThatIsKilledEndsTheWaiting) {
     std::string got(kMost, '\0');
     std::thread killer([&] {
@@ -186,11 +204,9 @@ class ShmSharingWithOneThatIsStopped : public ShmSharing {
         SharedPull found;
         const ChunkRange chunk = claim_one(claims, &found);
         if (!chunk || raise(SIGSTOP)) return 3;
-        const uint64_t offset = found.offset(chunk);
-        const size_t bytes = found.bytes(chunk);
-        const iovec from{reinterpret_cast<void*>(found.source + offset), bytes};
-        const iovec to{reinterpret_cast<void*>(found.destination + offset), bytes};
-        shm::Rest here(&from, 1), there(&to, 1);
+        iovec from[Resolved::kPieces], to[Resolved::kPieces];
+        const size_t count = found.slice(chunk, from, to);
+        shm::Rest here(from, count), there(to, count);
         claims.finish(!shm::write_to(parent_, here, there));
         while (getppid() == parent_) pause();
         return 0;

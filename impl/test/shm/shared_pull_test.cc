@@ -17,20 +17,57 @@ using shm::SharedPullReceiver;
 using shm::SharedPullSender;
 using shm::SharedPullWords;
 
+struct Pieces {
+    iovec sources[shm::kSharedRangesMost];
+    iovec destinations[shm::kSharedRangesMost];
+    size_t count;
+
+    Pieces(const SharedPull& pull, const ChunkRange& chunks) : count(pull.slice(chunks, sources, destinations)) {}
+};
+
+uint64_t address_of(const iovec& range) { return reinterpret_cast<uintptr_t>(range.iov_base); }
+
 TEST(ShmSharedPull, ChunksMakeUpTheTransfer) {
     for (const size_t length :
          std::initializer_list<size_t>{65536, 65537, 131071, 1'000'003, 1 << 20, (1 << 20) + 1, 4 << 20, 123'456'789}) {
         const SharedPull pull = transfer(length);
         ASSERT_TRUE(pull.is_valid()) << length;
-        ASSERT_GE(pull.chunks(), 2u);
+        ASSERT_GE(pull.chunks, 2u);
         uint64_t bytes = 0;
-        for (uint32_t i = 0; i < pull.chunks(); ++i) {
-            EXPECT_EQ(pull.offset({i, i + 1}), bytes);
-            EXPECT_GT(pull.bytes({i, i + 1}), 0u);
-            bytes += pull.bytes({i, i + 1});
+        for (uint32_t i = 0; i < pull.chunks; ++i) {
+            const Pieces pieces(pull, {i, i + 1});
+            ASSERT_EQ(pieces.count, 1u);
+            EXPECT_EQ(address_of(pieces.sources[0]), bytes);
+            EXPECT_EQ(address_of(pieces.destinations[0]), bytes);
+            bytes += pieces.sources[0].iov_len;
         }
         EXPECT_EQ(bytes, length);
-        EXPECT_EQ(pull.bytes({0, pull.chunks()}), length);
+        EXPECT_EQ(Pieces(pull, {0, pull.chunks}).sources[0].iov_len, length);
+    }
+}
+
+TEST(ShmSharedPull, AChunkIsTheSamePartOfEachRange) {
+    SharedPull pull = transfer(100'000);
+    pull.count = 3;
+    pull.ranges[1] = {.source = 1 << 20, .destination = 3 << 20, .length = 16384};
+    pull.ranges[2] = {.source = 2 << 20, .destination = 4 << 20, .length = 65537};
+    for (const uint32_t chunks : {2u, 4u, 8u}) {
+        pull.chunks = chunks;
+        ASSERT_TRUE(pull.is_valid());
+        uint64_t bytes[3] = {};
+        for (uint32_t i = 0; i < chunks; ++i) {
+            const Pieces pieces(pull, {i, i + 1});
+            ASSERT_LE(pieces.count, 3u);
+            for (size_t n = 0; n < pieces.count; ++n) {
+                const auto of = address_of(pieces.sources[n]) >> 20;
+                const shm::SharedRange& all = pull.ranges[of];
+                EXPECT_EQ(address_of(pieces.sources[n]), all.source + bytes[of]) << chunks << " " << i;
+                EXPECT_EQ(address_of(pieces.destinations[n]), all.destination + bytes[of]);
+                EXPECT_EQ(pieces.sources[n].iov_len, pieces.destinations[n].iov_len);
+                bytes[of] += pieces.sources[n].iov_len;
+            }
+        }
+        for (size_t n = 0; n < 3; ++n) EXPECT_EQ(bytes[n], pull.ranges[n].length) << chunks << " " << n;
     }
 }
 
@@ -57,7 +94,7 @@ TEST(ShmSharedPull, TheSenderTakesChunksFromTheBack) {
     SharedPullSender sender(words);
     SharedPull found;
     ASSERT_TRUE(sender.find(&found));
-    EXPECT_EQ(found.length, 1u << 20);
+    EXPECT_EQ(found.ranges[0].length, 1u << 20);
     EXPECT_EQ(sender.claim().first, 3u);
     EXPECT_EQ(receiver.claim(false).first, 0u);
     EXPECT_EQ(receiver.claim(false).first, 1u);
@@ -156,34 +193,45 @@ TEST(ShmSharedPull, WhateverTheClaimsSayTheReceiverTakesItsOwnOnce) {
 
 TEST(ShmSharedPull, WhatCannotBeIsNotFound) {
     constexpr uint64_t kEnd = UINT64_MAX;
-    const SharedPull bad[] = {{0, 0, 0, 4096},
-                              {0, 0, 65535, 32768},
-                              {0, 0, 65536, 0},
-                              {0, 0, 65536, 4095},
-                              {0, 0, 65536, 4096},
-                              {0, 0, kEnd, 1 << 20},
-                              {kEnd - 65535, 0, 65536, 32768},
-                              {0, kEnd - 65535, 65536, 32768},
-                              {0, 0, 65536, 65536}};
-    for (const SharedPull& pull : bad) {
+    struct Said {
+        shm::SharedRange second;
+        uint32_t count, chunks;
+    };
+    const shm::SharedRange good{.source = 4096, .destination = 4096, .length = 65536};
+    const Said bad[] = {{good, 0, 2},
+                        {good, shm::kSharedRangesMost + 1, 2},
+                        {good, UINT32_MAX, 2},
+                        {good, 2, 0},
+                        {good, 2, shm::kSharedChunksMost + 1},
+                        {{.source = 0, .destination = 0, .length = 0}, 2, 2},
+                        {{.source = 0, .destination = 0, .length = 16383}, 2, 2},
+                        {{.source = 0, .destination = 0, .length = kEnd}, 2, 2},
+                        {{.source = 0, .destination = 0, .length = kEnd / 2}, 2, 2},
+                        {{.source = kEnd - 65535, .destination = 0, .length = 65536}, 2, 2},
+                        {{.source = 0, .destination = kEnd - 65535, .length = 65536}, 2, 2}};
+    const auto finds = [&](const Said& said) {
         SharedPullWords words{};
-        words.source = pull.source;
-        words.destination = pull.destination;
-        words.length = pull.length;
-        words.chunk = pull.chunk;
+        for (auto& range : words.ranges) {
+            range.source = good.source;
+            range.destination = good.destination;
+            range.length = good.length;
+        }
+        words.ranges[1].source = said.second.source;
+        words.ranges[1].destination = said.second.destination;
+        words.ranges[1].length = said.second.length;
+        words.count = said.count;
+        words.chunks = said.chunks;
         words.claims = Claims{.generation = 1, .first = 0, .end = 2}.word();
         SharedPull found;
-        EXPECT_FALSE(SharedPullSender(words).find(&found)) << pull.length << " " << pull.chunk;
-    }
+        return SharedPullSender(words).find(&found);
+    };
+    EXPECT_TRUE(finds({good, 2, 2}));
+    for (const Said& said : bad) EXPECT_FALSE(finds(said)) << said.second.length << " " << said.count;
 }
 
-// The receiver may change the word after the sender has looked: chunks behind the last one, or, with chunks that are
-// long enough for their positions to wrap around, bytes in front of the source.
+// The receiver may change the word after the sender has looked.
 TEST(ShmSharedPull, WhatTheClaimsBecomeAfterTheyWereFoundIsNoChunkBeyondTheTransfer) {
-    constexpr uint64_t kBefore = 4096;
-    const SharedPull wraps{
-        .source = 1 << 30, .destination = 1 << 30, .length = 65536, .chunk = (uint64_t{1} << 62) - kBefore / 4};
-    for (const SharedPull& pull : {transfer(65536), transfer(4 << 20), wraps}) {
+    for (const SharedPull& pull : {transfer(65536), transfer(4 << 20), transfer(size_t{1} << 48)}) {
         for (const uint16_t end : std::initializer_list<uint16_t>{5, 9, 4096, UINT16_MAX}) {
             SharedPullWords words{};
             SharedPullReceiver().open(words, pull);
@@ -193,7 +241,7 @@ TEST(ShmSharedPull, WhatTheClaimsBecomeAfterTheyWereFoundIsNoChunkBeyondTheTrans
             const uint32_t generation = Claims::of(words.claims.load()).generation;
             words.claims = Claims{.generation = generation, .first = 0, .end = end}.word();
             const ChunkRange chunk = sender.claim();
-            EXPECT_LE(chunk.end, found.chunks()) << end;
+            EXPECT_LE(chunk.end, found.chunks) << end;
         }
     }
 }
@@ -273,6 +321,23 @@ TEST_F(ShmSharingInOneProcess, WhatWasNotOfferedIsNotCopied) {
     EXPECT_EQ(destination_, std::string(kLength, '\0'));
 }
 
+TEST_F(ShmSharingInOneProcess, SeveralTransfersAreCopiedTogetherIfAllAreOffered) {
+    SharedPull pull = transfer(kLength / 4, source_.data(), destination_.data());
+    pull.count = 3;
+    for (size_t i = 1; i < 3; ++i) {
+        const size_t at = i * (kLength / 4);
+        pull.ranges[i] = transfer(kLength / 4, source_.data() + at, destination_.data() + at).ranges[0];
+    }
+    const std::string other = pattern(kLength, 9);
+    SharedPull worse = pull;
+    worse.ranges[2].source = reinterpret_cast<uintptr_t>(other.data());
+    EXPECT_TRUE(claims_after(worse).is_left());
+    EXPECT_EQ(destination_, std::string(kLength, '\0'));
+    EXPECT_FALSE(claims_after(pull).is_left());
+    EXPECT_EQ(destination_.substr(0, kLength / 4 * 3), source_.substr(0, kLength / 4 * 3));
+    EXPECT_EQ(destination_.substr(kLength / 4 * 3), std::string(kLength - kLength / 4 * 3, '\0'));
+}
+
 TEST_F(ShmSharingInOneProcess, ASenderWithNothingOfferedLooksNoMore) {
     own_.offered = {};
     for (int i = 0; i < 200; ++i) sender_.progress(own_);
@@ -300,8 +365,10 @@ TEST_F(ShmSharingInOneProcess, TheReceiverWaitsForAClaimedChunk) {
             const ChunkRange chunk = sender.claim();
             waits = static_cast<bool>(chunk);
             usleep(50'000);
-            if (chunk && copied)
-                memcpy(&destination_[found.offset(chunk)], &source_[found.offset(chunk)], found.bytes(chunk));
+            if (chunk && copied) {
+                const Pieces pieces(found, chunk);
+                memcpy(pieces.destinations[0].iov_base, pieces.sources[0].iov_base, pieces.sources[0].iov_len);
+            }
             finished = true;
             if (chunk) sender.finish(copied);
         });

@@ -48,7 +48,7 @@
 namespace selvage::impl::shm {
 
 inline constexpr uint64_t kRegionMagic = 0x73656c7661676502;  // "selvage", kind 2; written last
-inline constexpr uint32_t kRegionVersion = 14;
+inline constexpr uint32_t kRegionVersion = 15;
 
 inline constexpr size_t kPage = 4096;
 inline constexpr size_t kLine = 64;
@@ -63,6 +63,7 @@ inline constexpr size_t kFirstBytes = 2 * kPage;
 inline constexpr size_t kFirstLines = (kFirstBytes - kPage) / kLine;
 inline constexpr size_t kIdBytes = 16;
 inline constexpr size_t kProofBytes = 32;
+inline constexpr size_t kSharedRangesMost = 16;  // that are pulled together and copied by both sides
 inline constexpr size_t kAnswerLines = 32;  // of a slot: what its owner may say before it enters the sender's region
 
 static_assert(kRingLines == size_t{1} << kLapShift);
@@ -120,14 +121,19 @@ struct RegionHeader {
 static_assert(sizeof(RegionHeader) == kHeaderBytes);
 static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 
-// A transfer that the owner of a slot pulls and its sender may help to copy, in chunks (shared_pull.h).
+// What the owner of a slot pulls and its sender may help to copy, in chunks (shared_pull.h).
 struct SharedPullWords {
+    // From one range of the sender's memory to one of the owner's, as long.
+    struct Range {
+        std::atomic<uint64_t> source;
+        std::atomic<uint64_t> destination;
+        std::atomic<uint64_t> length;
+    };
     alignas(128) std::atomic<uint64_t> claims;  // generation, and the chunks that nobody has claimed; both
-    // The owner's, of the generation in `claims`: addresses in the sender's process and in its own.
-    std::atomic<uint64_t> source;
-    std::atomic<uint64_t> destination;
-    std::atomic<uint64_t> length;
-    std::atomic<uint64_t> chunk;                  // bytes of all chunks but the last
+    // The owner's, of the generation in `claims`.
+    std::atomic<uint32_t> chunks;
+    std::atomic<uint32_t> count;  // of the ranges
+    Range ranges[kSharedRangesMost];
     alignas(128) std::atomic<uint64_t> finished;  // the sender's: generation, and how many of its chunks are finished
 };
 

@@ -243,10 +243,12 @@ struct Inbound {
     // in a stream, where it would take lines away from the producer who is about to fill them.
     void await() const { ask_for_lines(lines + offset_at(position), expected); }
 
-    void give_back() {
-        if (position - returned < kReturnLines) return;
-        returned = position;
-        slot().consumed.store(position, std::memory_order_release);
+    void give_back() { give_back(position); }
+    // The lines before `end`, when they are a quarter of the ring.
+    void give_back(uint64_t end) {
+        if (end - returned < kReturnLines) return;
+        returned = end;
+        slot().consumed.store(end, std::memory_order_release);
     }
 };
 

@@ -1,5 +1,5 @@
-// A long transfer that both sides copy: the receiver reads chunks of it from the front (process_vm_readv) while its
-// sender, which only polls then, writes chunks from the back (process_vm_writev). The words lie in the slot of the
+// A long transfer, or several, that both sides copy: the receiver reads chunks from the front (process_vm_readv) while
+// its sender, which only polls then, writes chunks from the back (process_vm_writev). The words lie in the slot of the
 // sender in the receiver's region (layout.h); shm_shared_pull.cc copies. Header only; no system call, no pointer of the
 // peer's is followed. Called with the endpoint's lock held, from the endpoint that has that end.
 //
@@ -13,8 +13,8 @@
 //      goes on or dies.
 //
 //   receiver                                          sender
-//   1. store source, destination, length, chunk       1. load `claims` (acquire): chunks are left
-//   2. store `claims` (release): a new generation,    2. load source, destination, length, chunk; check them
+//   1. store the ranges                               1. load `claims` (acquire): chunks are left
+//   2. store `claims` (release): a new generation,    2. load the ranges; check them
 //      all chunks                                     3. exchange `claims` (acq_rel) if it is as it was: one chunk
 //   3. exchange `claims` (acq_rel): one chunk less       less at the back
 //      at the front; read it; again until none is     4. write the chunk, if the receiver lives
@@ -31,6 +31,8 @@
 // there. The sender checks the words after it has copied them, and its engine that the source was offered.
 #pragma once
 
+#include <sys/uio.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -40,15 +42,16 @@
 
 namespace selvage::impl::shm {
 
-// Shorter transfers are pulled by the receiver alone.
+// Less, all together, is pulled by the receiver alone, and what is pulled with a shorter transfer, whose sender does
+// not look.
 inline constexpr size_t kSharedPullMin = 64 * 1024;
+inline constexpr size_t kSharedEachMin = 16 * 1024;
 inline constexpr uint32_t kSharedChunksMost = 8;
 
-// Bytes of a chunk. Each is a system call of a microsecond, and it is the longest that one side may have to wait for
-// the other at the end.
-constexpr size_t shared_chunk(size_t length) {
-    const size_t parts = length < 1024 * 1024 ? 2 : length < 4 * 1024 * 1024 ? 4 : kSharedChunksMost;
-    return ((length - 1) / parts + kPage) / kPage * kPage;
+// Into how many chunks so many bytes are cut. Each is a system call of a microsecond, and it is the longest that one
+// side may have to wait for the other at the end.
+constexpr uint32_t shared_chunks(uint64_t length) {
+    return length < 1024 * 1024 ? 2 : length < 4 * 1024 * 1024 ? 4 : kSharedChunksMost;
 }
 
 // The word `claims`: the chunks [first, end) are nobody's yet.
@@ -79,21 +82,48 @@ struct ChunkRange {
     explicit operator bool() const { return first < end; }
 };
 
-// One transfer. Of addresses in other processes nothing is known but what its words say.
-struct SharedPull {
-    uint64_t source;       // in the sender's memory
-    uint64_t destination;  // in the receiver's
+// From one range of the sender's memory to one of the receiver's, as long. Of addresses in other processes nothing is
+// known but what their words say.
+struct SharedRange {
+    uint64_t source;
+    uint64_t destination;
     uint64_t length;
-    uint64_t chunk;
+};
 
-    // REQUIRES: is_valid().
-    uint32_t chunks() const { return static_cast<uint32_t>((length - 1) / chunk + 1); }
+// One transfer, or several. A chunk is a part of each range, the same one: programs use a buffer again and again, and
+// then each side has its part of it in its own cache, also where several of the ranges are one.
+struct SharedPull {
+    SharedRange ranges[kSharedRangesMost];
+    uint32_t count;
+    uint32_t chunks;
+
     bool is_valid() const {
-        return length >= kSharedPullMin && chunk >= kPage && (length - 1) / chunk < kSharedChunksMost &&
-               source <= UINT64_MAX - length && destination <= UINT64_MAX - length;
+        return count && count <= kSharedRangesMost && std::all_of(ranges, ranges + count, fits) && chunks &&
+               chunks <= kSharedChunksMost;
     }
-    uint64_t offset(const ChunkRange& range) const { return range.first * chunk; }
-    uint64_t bytes(const ChunkRange& range) const { return std::min(range.end * chunk, length) - range.first * chunk; }
+
+    // Where the bytes of some chunks lie, in the sender's memory and in the receiver's: at most kSharedRangesMost
+    // ranges each.  @return how many.  REQUIRES: is_valid().
+    size_t slice(const ChunkRange& range, iovec* sources, iovec* destinations) const {
+        size_t out = 0;
+        for (uint32_t i = 0; i < count; ++i) {
+            const SharedRange& all = ranges[i];
+            const uint64_t chunk = ((all.length - 1) / chunks + kPage) / kPage * kPage;
+            const uint64_t begin = std::min(range.first * chunk, all.length);
+            const uint64_t size = std::min(range.end * chunk, all.length) - begin;
+            if (!size) continue;
+            sources[out] = {.iov_base = reinterpret_cast<void*>(all.source + begin), .iov_len = size};
+            destinations[out++] = {.iov_base = reinterpret_cast<void*>(all.destination + begin), .iov_len = size};
+        }
+        return out;
+    }
+
+private:
+    static constexpr uint64_t kLongest = uint64_t{1} << 48;
+    static bool fits(const SharedRange& range) {
+        return range.length >= kSharedEachMin && range.length <= kLongest &&
+               range.source <= UINT64_MAX - range.length && range.destination <= UINT64_MAX - range.length;
+    }
 };
 
 // The receiver's end of one slot.
@@ -102,12 +132,15 @@ public:
     // REQUIRES: pull.is_valid(), and that the last transfer has nothing left and is finished.
     void open(SharedPullWords& words, const SharedPull& pull) {
         words_ = &words;
-        chunks_ = senders_ = pull.chunks();
+        chunks_ = senders_ = pull.chunks;
         taken_ = 0;
-        words.source.store(pull.source, std::memory_order_relaxed);
-        words.destination.store(pull.destination, std::memory_order_relaxed);
-        words.length.store(pull.length, std::memory_order_relaxed);
-        words.chunk.store(pull.chunk, std::memory_order_relaxed);
+        words.chunks.store(pull.chunks, std::memory_order_relaxed);
+        words.count.store(pull.count, std::memory_order_relaxed);
+        for (uint32_t i = 0; i < pull.count; ++i) {
+            words.ranges[i].source.store(pull.ranges[i].source, std::memory_order_relaxed);
+            words.ranges[i].destination.store(pull.ranges[i].destination, std::memory_order_relaxed);
+            words.ranges[i].length.store(pull.ranges[i].length, std::memory_order_relaxed);
+        }
         const Claims all{.generation = ++generation_, .first = 0, .end = static_cast<uint16_t>(chunks_)};
         words.claims.store(all.word(), std::memory_order_release);
     }
@@ -161,13 +194,10 @@ public:
         const Claims claims = Claims::of(seen_);
         if (!claims.is_left()) [[likely]]
             return false;
-        pull->source = words_.source.load(std::memory_order_relaxed);
-        pull->destination = words_.destination.load(std::memory_order_relaxed);
-        pull->length = words_.length.load(std::memory_order_relaxed);
-        pull->chunk = words_.chunk.load(std::memory_order_relaxed);
+        copy_words(pull);
         done_ = {.generation = claims.generation, .chunks = 0, .failed = 0};
         if (!pull->is_valid()) return false;
-        chunks_ = pull->chunks();
+        chunks_ = pull->chunks;
         return claims.end <= chunks_;
     }
 
@@ -194,6 +224,16 @@ public:
     }
 
 private:
+    void copy_words(SharedPull* pull) const {
+        pull->chunks = words_.chunks.load(std::memory_order_relaxed);
+        pull->count = words_.count.load(std::memory_order_relaxed);
+        for (uint32_t i = 0; i < std::min<size_t>(pull->count, kSharedRangesMost); ++i) {
+            pull->ranges[i] = {.source = words_.ranges[i].source.load(std::memory_order_relaxed),
+                               .destination = words_.ranges[i].destination.load(std::memory_order_relaxed),
+                               .length = words_.ranges[i].length.load(std::memory_order_relaxed)};
+        }
+    }
+
     SharedPullWords& words_;
     uint64_t seen_ = 0;
     uint32_t chunks_ = 0;  // of the transfer

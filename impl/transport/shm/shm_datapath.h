@@ -37,12 +37,15 @@ unsigned ShmTransport::drain(Peer& peer, S& sink) {
         if (in.expected && peer.out.streams()) shm::ask_for_lines(line, in.expected - 1);
         if (handled >= shm::kStreamMin && !in.expected) __builtin_prefetch(line + shm::kStreamAhead * shm::kLine);
         sink.deliver(peer, header, line + shm::payload_offset(header.size));
-        if (in.expected == shm::kExpectedMax && header.size >= kPullMin) [[unlikely]] {
-            came_by_ring(peer, header.size);
-            if constexpr (CountsWhole<S, Peer>) sink.came_whole(peer, header);
+        const size_t lines = shm::lines_of(header.size);
+        if (in.expected == shm::kExpectedMax) [[unlikely]] {
+            if (header.size >= kPullMin) {
+                came_by_ring(peer, header.size);
+                if constexpr (CountsWhole<S, Peer>) sink.came_whole(peer, header);
+            }
+            in.give_back(in.position + lines);  // fifteen of 4 KiB fill the ring, and their sender may wait
         }
-        in.position += shm::lines_of(header.size);
-        if (in.expected) in.give_back();  // fifteen of 4 KiB fill the ring, and their sender may wait
+        in.position += lines;
         if (++handled == kBatch) break;
     }
     if (!handled) [[unlikely]]
@@ -184,7 +187,10 @@ unsigned ShmTransport::join_pulls(S& sink) {
             next = peer.next_watched;
             shm::SharedPullSender sender(peer.out.slot().shared);
             shm::SharedPull pull;
-            if (sender.find(&pull) && peer.process && sink.is_offered(peer, pull.source, pull.length))
+            const auto is_offered = [&](const shm::SharedRange& range) {
+                return sink.is_offered(peer, range.source, range.length);
+            };
+            if (sender.find(&pull) && peer.process && std::all_of(pull.ranges, pull.ranges + pull.count, is_offered))
                 copied += copy_chunks(peer, pull, sender);
             if (++peer.shared.looks % kLooksPerOffer == 0 && !sink.has_offers(peer)) leave_watched(peer);
         }

@@ -12,34 +12,49 @@
 namespace selvage::impl {
 namespace {
 
+static_assert(shm::kSharedRangesMost <= Resolved::kPieces);
+
 // Transfers in a row that nobody helped with, after which twice as many as the last time are pulled alone.
 constexpr uint32_t kUnhelpedMost = 8;
 constexpr uint32_t kAloneMost = 256;
+
+// What a sender looks for: each from one range to one, and long (ShmTransport::offers). False: it is no such.
+bool share(const iovec* remote, const iovec* local, size_t count, shm::SharedPull* pull) {
+    if (!count || count > shm::kSharedRangesMost) return false;
+    uint64_t length = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (remote[i].iov_len != local[i].iov_len || local[i].iov_len < shm::kSharedEachMin) return false;
+        pull->ranges[i] = {.source = reinterpret_cast<uintptr_t>(remote[i].iov_base),
+                           .destination = reinterpret_cast<uintptr_t>(local[i].iov_base),
+                           .length = local[i].iov_len};
+        length += local[i].iov_len;
+    }
+    if (length < shm::kSharedPullMin) return false;
+    pull->count = static_cast<uint32_t>(count);
+    pull->chunks = shm::shared_chunks(length);
+    return true;
+}
 
 }  // namespace
 
 // Receiver.
 
 int ShmTransport::pull(Peer& peer, const iovec* remote, size_t count, const iovec* local, size_t local_count) {
-    if (count != 1 || local_count != 1 || local->iov_len < shm::kSharedPullMin || !shares_)
+    shm::SharedPull pull;
+    if (!shares_ || count != local_count || !share(remote, local, count, &pull))
         return pull_alone(peer, remote, count, local, local_count);
     if (peer.out.lines && !peer.introduced) introduce(peer);
     if (peer.shared.alone) {
         --peer.shared.alone;
         return pull_alone(peer, remote, count, local, local_count);
     }
-    return pull_shared(peer, {.source = reinterpret_cast<uintptr_t>(remote->iov_base),
-                              .destination = reinterpret_cast<uintptr_t>(local->iov_base),
-                              .length = local->iov_len,
-                              .chunk = shm::shared_chunk(local->iov_len)});
+    return pull_shared(peer, pull);
 }
 
 int ShmTransport::pull_chunks(Peer& peer, const shm::SharedPull& pull, const shm::ChunkRange& chunks) {
-    const uint64_t offset = pull.offset(chunks);
-    const size_t bytes = pull.bytes(chunks);
-    const iovec remote{.iov_base = reinterpret_cast<void*>(pull.source + offset), .iov_len = bytes};
-    const iovec local{.iov_base = reinterpret_cast<void*>(pull.destination + offset), .iov_len = bytes};
-    return pull_alone(peer, &remote, 1, &local, 1);
+    iovec remote[Resolved::kPieces], local[Resolved::kPieces];
+    const size_t count = pull.slice(chunks, remote, local);
+    return pull_alone(peer, remote, count, local, count);
 }
 
 int ShmTransport::pull_shared(Peer& peer, const shm::SharedPull& pull) {
@@ -96,11 +111,9 @@ void ShmTransport::leave_watched(Peer& peer) {
 unsigned ShmTransport::copy_chunks(Peer& peer, const shm::SharedPull& pull, shm::SharedPullSender& sender) {
     unsigned copied = 0;
     while (const shm::ChunkRange chunk = sender.claim()) {
-        const uint64_t offset = pull.offset(chunk);
-        const size_t bytes = pull.bytes(chunk);
-        const iovec local{.iov_base = reinterpret_cast<void*>(pull.source + offset), .iov_len = bytes};
-        const iovec remote{.iov_base = reinterpret_cast<void*>(pull.destination + offset), .iov_len = bytes};
-        shm::Rest here(&local, 1), there(&remote, 1);
+        iovec local[Resolved::kPieces], remote[Resolved::kPieces];
+        const size_t count = pull.slice(chunk, local, remote);
+        shm::Rest here(local, count), there(remote, count);
         sender.finish(peer.remote.owner_is_alive() && !shm::write_to(peer.process, here, there));
         ++copied;
     }

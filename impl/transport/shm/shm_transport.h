@@ -95,7 +95,7 @@ public:
         if (length < shm::kPullMin || !reaches(peer)) return false;
         if (!peer.introduced) introduce(peer);
         if (!shm::says_pull(peer.out.slot().pulls.load(std::memory_order_relaxed), length)) return false;
-        if (length >= shm::kSharedPullMin) watch_offers(peer);
+        if (length >= shm::kSharedEachMin) watch_offers(peer);
         return true;
     }
     bool may_be_read(Peer& peer);

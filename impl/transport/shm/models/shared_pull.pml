@@ -7,7 +7,7 @@
  *
  *     here              in the code
  *     CLAIMS            SharedPullWords::claims: CLAIM(generation, first, end)
- *     WHERE             source, destination, length and chunk: here the number of the transfer that they belong to
+ *     WHERE             the ranges and the number of chunks: here the number of the transfer that they belong to
  *     FINISHED          SharedPullWords::finished: generation and number of chunks
  *     receiving         the transfer of which the receiver is in pull(); 0: its memory is for something else
  *     copied            by whom each of its chunks was
