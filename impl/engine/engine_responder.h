@@ -51,8 +51,13 @@ protected:
     // A read that is answered at once, from memory that later writes may change.
     [[gnu::noinline]] void reply_with(Peer& peer, const Header& header, const iovec* pieces, size_t count) {
         PeerState* state = state_in(peer);
-        if (!state || (!state->blocked && state->responses.empty())) {
-            const Frame frame{.header = header, .payload = pieces, .count = count, .token = nullptr, .more = false};
+        if (!state || (state->responses.empty() && (!state->blocked || !header.size))) {
+            const Frame frame{.header = header,
+                              .payload = pieces,
+                              .count = count,
+                              .token = nullptr,
+                              .more = false,
+                              .answer = !header.size};
             if (transport_.send(peer, frame) != SendResult::Again) return;
             state = state_of(peer);
             if (state) state->blocked = true;
@@ -192,7 +197,8 @@ private:
                           .payload = pieces,
                           .count = count,
                           .token = nullptr,
-                          .more = response.next || response.offset + size < response.length};
+                          .more = response.next || response.offset + size < response.length,
+                          .answer = !size && !response.streams};
         switch (transport_.send(peer, frame)) {
             case SendResult::Again:
                 return Step::Blocked;

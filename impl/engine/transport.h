@@ -47,6 +47,8 @@ struct Frame {
     size_t count;
     void* token;  // comes back in Sink::sent if the frame was held
     bool more;
+    bool answer = false;  // without payload. Who sent what it answers may wait for it, when this side makes no more
+                          // progress: a transport whose room can be used up keeps some for these
 };
 
 // A read, write or atomic that the device does by itself (NativeRma).

@@ -54,12 +54,12 @@ struct Place {
     }
 };
 
-struct End {
+struct UserEnd {
     Opened<fid_cq> cq;
     Opened<fid_av> av;
     Opened<fid_ep> ep;
 
-    End(Place& place, uint64_t av_flags) {
+    UserEnd(Place& place, uint64_t av_flags) {
         fi_cq_attr attr{};
         attr.format = FI_CQ_FORMAT_TAGGED;
         EXPECT_EQ(fi_cq_open(place.domain.get(), &attr, cq.out(), nullptr), 0);
@@ -69,7 +69,7 @@ struct End {
         EXPECT_EQ(fi_ep_bind(ep.get(), av.base(), 0), 0);
         EXPECT_EQ(fi_enable(ep.get()), 0);
     }
-    fi_addr_t meet(const End& other, fi_addr_t given = 0, uint64_t flags = 0) {
+    fi_addr_t meet(const UserEnd& other, fi_addr_t given = 0, uint64_t flags = 0) {
         char name[256];
         size_t size = sizeof name;
         EXPECT_EQ(fi_getname(other.ep.base(), name, &size), 0);
@@ -81,10 +81,10 @@ struct End {
 class UserIds : public testing::TestWithParam<const char*> {
 protected:
     // While both ends make progress: the next entry of `to`, and where it says it is from.
-    ssize_t next(const End& to, fi_addr_t* source, fi_cq_tagged_entry* entry = nullptr) {
+    ssize_t next(const UserEnd& to, fi_addr_t* source, fi_cq_tagged_entry* entry = nullptr) {
         fi_cq_tagged_entry own;
         for (int i = 0; i < 100000; ++i) {
-            for (const End* end : {&a, &b, &c}) fi_cq_read(end->cq.get(), nullptr, 0);
+            for (const UserEnd* end : {&a, &b, &c}) fi_cq_read(end->cq.get(), nullptr, 0);
             const ssize_t result = fi_cq_readfrom(to.cq.get(), entry ? entry : &own, 1, source);
             if (result != -FI_EAGAIN) return result;
             sched_yield();
@@ -96,11 +96,11 @@ protected:
         ssize_t result = -FI_EAGAIN;
         for (int i = 0; i < 100000 && result == -FI_EAGAIN; ++i) {
             result = call();
-            for (const End* end : {&a, &b, &c}) fi_cq_read(end->cq.get(), nullptr, 0);
+            for (const UserEnd* end : {&a, &b, &c}) fi_cq_read(end->cq.get(), nullptr, 0);
         }
         EXPECT_EQ(result, 0);
     }
-    void send(const End& from, fi_addr_t to, const char* text) {
+    void send(const UserEnd& from, fi_addr_t to, const char* text) {
         post([&] { return fi_inject(from.ep.get(), text, strlen(text) + 1, to); });
     }
     // Of a message that finds its receive posted, or, kept, is there first.
@@ -119,7 +119,7 @@ protected:
     }
 
     Place place{GetParam()};
-    End a{place, 0}, b{place, FI_AV_USER_ID}, c{place, 0};
+    UserEnd a{place, 0}, b{place, FI_AV_USER_ID}, c{place, 0};
     fi_addr_t b_of_a = a.meet(b), b_of_c = c.meet(b);
     fi_addr_t c_of_b = b.meet(c), a_of_b = b.meet(a);
 };

@@ -30,6 +30,7 @@ struct FakeSink {
     std::vector<int> ends;                      // errors of frames that came in pieces
     std::vector<iovec> places;                  // where the next of those goes; empty: nobody wants it
     std::function<void(ShmPeer&, const Header&, const std::byte*)> on_deliver;
+    std::function<void(ShmPeer&)> on_room;
 
     void deliver(ShmPeer& peer, const Header& header, const std::byte* payload) {
         if (on_deliver) return on_deliver(peer, header, payload);
@@ -45,7 +46,10 @@ struct FakeSink {
         if (!error) arrivals.push_back({&peer, header, {}});
     }
     void sent(ShmPeer&, void* token, int error) { tokens.emplace_back(token, error); }
-    void room(ShmPeer& peer) { rooms.push_back(&peer); }
+    void room(ShmPeer& peer) {
+        rooms.push_back(&peer);
+        if (on_room) on_room(peer);
+    }
     void down(ShmPeer& peer, int error) { downs.emplace_back(&peer, error); }
 };
 static_assert(Sink<FakeSink, ShmPeer>);

@@ -58,6 +58,27 @@ TEST_F(LongFrames, OneThatTheRingHoldsIsSentBeforeThePeerLooks) {
     EXPECT_TRUE(at_a.tokens.empty());
 }
 
+// Its last pieces fill the ring again: what had to wait for its end has room all the same, however soon this side makes
+// no more progress.
+TEST_F(LongFrames, AnswersThatHadToWaitHaveRoomBehindTheLastPiece) {
+    constexpr size_t kThreeLaps = 9 * ShmTransport::kFrameMax;
+    const auto answer = [&] {
+        Header header{};
+        header.op = 7;
+        return a.send(
+            *to_b, {.header = header, .payload = nullptr, .count = 0, .token = nullptr, .more = false, .answer = true});
+    };
+    ASSERT_EQ(send(kThreeLaps), SendResult::Held);
+    EXPECT_EQ(answer(), SendResult::Again);
+    at_a.on_room = [&](ShmPeer&) { EXPECT_EQ(answer(), SendResult::Done); };
+    ASSERT_TRUE(progress_until(b, at_b, [&] {
+        if (at_a.tokens.empty()) a.progress(at_a);
+        return at_b.arrivals.size() == 2;
+    }));
+    EXPECT_EQ(got, sent);
+    EXPECT_EQ(at_b.arrivals[1].header.op, 7);
+}
+
 TEST_F(LongFrames, EverySizeArrivesUnchangedAndInOrder) {
     uint64_t tag = 0;
     for (const size_t size : {16385ul, 16390ul, 32768ul, 40000ul, 65535ul, 65536ul, 131073ul, kLongest}) {
@@ -99,7 +120,7 @@ TEST_F(LongFrames, NothingPassesOne) {
 TEST_F(LongFrames, OneThatBeginsAtTheEndOfAFullRingFindsRoom) {
     const std::string piece = pattern(ShmTransport::kFrameMax, 1);
     const size_t lines = shm::lines_of(piece.size());
-    while (shm::kRingLines - to_b->out.position > 3 * lines + 1) send_text(a, *to_b, "x");
+    while (shm::kRingLines - shm::kAnswerRoom - to_b->out.position > 3 * lines + 1) send_text(a, *to_b, "x");
     for (int i = 0; i < 2; ++i) ASSERT_EQ(send_text(a, *to_b, piece), SendResult::Done);
     ASSERT_EQ(send(kLongest), SendResult::Held);
     ASSERT_TRUE(until([&] { return at_b.ends.size() == 1; }));

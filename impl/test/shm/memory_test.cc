@@ -100,7 +100,7 @@ TEST_F(ShmSlots, ASenderOfFewMessagesCostsTwoPagesAndOneOfManyAWholeRing) {
     };
     send_until(shm::kFirstLines - 1);
     EXPECT_EQ(region_bytes(home) - before, shm::kFirstBytes);
-    send_until(shm::kRingLines - 1);
+    send_until(shm::kRingLines - shm::kAnswerRoom - 1);
     EXPECT_EQ(region_bytes(home) - before, shm::kSlotBytes);
     EXPECT_EQ(send_text(sender, *peer, "no room"), SendResult::Again);
     ASSERT_TRUE(progress_until(owner, at_owner, [&] { return at_owner.arrivals.size() == sent.size(); }));

@@ -149,6 +149,29 @@ TEST_F(ShmPair, ARingHasRoomAgainWhileWhatFilledItIsTaken) {
     EXPECT_EQ(sends, std::vector{SendResult::Done});
 }
 
+SendResult send_answer(ShmTransport& from, ShmPeer& to, uint64_t tag) {
+    Header header{};
+    header.word[0] = tag;
+    return from.send(
+        to, {.header = header, .payload = nullptr, .count = 0, .token = nullptr, .more = false, .answer = true});
+}
+
+TEST_F(ShmPair, AFullRingHasRoomForSomeAnswers) {
+    for (const size_t size : {0, 8, 1000, 4096}) {
+        at_b.arrivals.clear();
+        size_t sent = 0;
+        while (send_text(a, *to_b, pattern(size, 1)) == SendResult::Done) ++sent;
+        size_t answers = 0;
+        while (send_answer(a, *to_b, answers) == SendResult::Done) ++answers;
+        EXPECT_GE(answers, shm::kAnswerRoom) << size;
+        EXPECT_EQ(send_text(a, *to_b, "x"), SendResult::Again);
+        ASSERT_TRUE(arrives(sent + answers));
+        for (size_t i = 0; i < answers; ++i) EXPECT_EQ(at_b.arrivals[sent + i].header.word[0], i);
+        ASSERT_TRUE(progress_until(a, at_a, [&] { return send_text(a, *to_b, "x") == SendResult::Done; }));
+        ASSERT_TRUE(arrives(sent + answers + 1));
+    }
+}
+
 TEST_F(ShmPair, AnAnswerGoesToThePeerThatMadeItselfKnown) {
     at_b.on_deliver = [&](ShmPeer& peer, const Header&, const std::byte*) { send_text(b, peer, "answer"); };
     send_text(a, *to_b, "question");

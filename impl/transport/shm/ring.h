@@ -25,6 +25,9 @@ inline constexpr size_t kAlignedMin = 1024;
 inline constexpr size_t kAskedAhead = 2;
 inline constexpr size_t kAskedMin = 256;
 inline constexpr size_t kAskedMost = 4 * 1024;
+// Lines that only answers have (Frame::answer): a program whose own messages fill the ring has no reason to come again,
+// and a peer that waits for the answer to its own would wait for ever. As many as a call of progress takes frames.
+inline constexpr size_t kAnswerRoom = 32;
 inline constexpr uint32_t kParityBit = uint32_t{1} << 31;
 inline constexpr uint32_t kSizeMask = kParityBit - 1;
 
@@ -58,6 +61,7 @@ struct Outbound {
     std::byte* lines = nullptr;  // of the ring, mapped twice in a row; nullptr until connected
     uint64_t position = 0;       // where the next frame begins
     uint64_t limit = 0;          // lines below it may be written
+    uint64_t answer_limit = 0;   // by answers, which may be beyond `limit`
     uint64_t allocated = 0;      // lines below it have memory; kWhole: all of the ring has
     uint64_t littered = 0;       // at positions below it, the lap before may have left payload
     RegionHeader* region = nullptr;
@@ -75,13 +79,16 @@ struct Outbound {
 
     // One line beyond the frame is always kept free: the place whose first word may have to be cleared. Not connected,
     // there is none: limit and position are zero.
-    bool has_room(size_t count) const { return limit - position > count; }
+    bool has_room(size_t count) const { return position + count < limit; }
+    bool has_room_for_answer() const { return position + 1 < answer_limit; }
+    void leave_no_room() { limit = answer_limit = position; }
 
     // Sees what the consumer gave back. False when it claims what cannot be.
     bool refresh() {
         const uint64_t consumed = slot().consumed.load(std::memory_order_acquire);
         if (consumed > position || position - consumed > kRingLines) return false;
-        limit = std::min(consumed + kRingLines, allocated);
+        limit = std::min(consumed + kRingLines - kAnswerRoom, allocated);
+        answer_limit = std::min(consumed + kRingLines, allocated);
         return true;
     }
 

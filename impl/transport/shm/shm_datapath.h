@@ -11,11 +11,13 @@ inline SendResult ShmTransport::send(Peer& peer, const Frame& frame) {
     const size_t lines = shm::lines_of(frame.header.size);
     if (!peer.out.has_room(lines)) [[unlikely]] {
         if (peer.slot_answers.writable) {
-            const Frame copy{shm::copy_by_members(frame.header), frame.payload, frame.count, frame.token, frame.more};
+            const Frame copy{
+                shm::copy_by_members(frame.header), frame.payload, frame.count, frame.token, frame.more, frame.answer};
             if (send_answer(peer, copy)) return SendResult::Done;
         }
         const SendResult result = make_room(peer, lines);
-        if (result != SendResult::Done) return result;
+        const bool last_room = result == SendResult::Again && frame.answer && peer.out.has_room_for_answer();
+        if (result != SendResult::Done && !last_room) return result;
     }
     peer.out.publish(frame.header, frame.payload, frame.count);
     was_published(peer);
@@ -266,12 +268,15 @@ unsigned ShmTransport::offer_room(S& sink) {
         waiting = peer.next_waiting;
         peer.waiting_for_room = false;
         if (peer.life != ShmPeerLife::Living) continue;
-        if (peer.long_out.active) {
+        const bool was_long = peer.long_out.active;
+        if (was_long) {
             if (!send_pieces(peer)) continue;
             sink.sent(peer, peer.long_out.token, 0);
             ++handled;
         }
-        if (make_room(peer, kRoomLines) == SendResult::Done) {
+        // Behind a long frame also if there is less: answers had to wait for its end, and nobody may come again.
+        const SendResult room = make_room(peer, kRoomLines);
+        if (room == SendResult::Done || (was_long && room == SendResult::Again)) {
             sink.room(peer);
             ++handled;
         }

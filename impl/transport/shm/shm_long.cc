@@ -38,7 +38,7 @@ bool ShmTransport::send_pieces(Peer& peer) {
     was_published(peer);
     frame.active = frame.offset < frame.size;
     if (!frame.active) return true;
-    peer.out.limit = peer.out.position;  // no room for other frames
+    peer.out.leave_no_room();
     if (valid) {
         wait_for_room(peer);
     } else {

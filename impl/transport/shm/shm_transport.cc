@@ -270,7 +270,7 @@ int ShmTransport::join(Peer& peer) {
     peer.slot_answers.writable = false;
     peer.out.lines = shm::ring_of(peer.remote.slot);
     peer.out.region = peer.remote.header;
-    peer.out.limit = peer.out.allocated = shm::kFirstLines;
+    peer.out.limit = peer.out.answer_limit = peer.out.allocated = shm::kFirstLines;
     if (peer.remote.header->senders_fence) fences_ = true;
     return 0;
 }
@@ -602,10 +602,12 @@ bool ShmTransport::something_waits() {
         waits = true;
     }
     if (waits) return true;
+    // As offer_room() will find.
+    constexpr uint64_t kRoomAfter = shm::kRingLines - shm::kAnswerRoom - kRoomLines - 1;
     for (const Peer* peer = waiting_for_room_; peer; peer = peer->next_waiting) {
         if (peer->life != ShmPeerLife::Living || !peer->out.lines) continue;
         const uint64_t consumed = peer->out.slot().consumed.load(std::memory_order_acquire);
-        if (peer->out.position - consumed <= shm::kRingLines - kRoomLines - 1) return true;
+        if (peer->out.position - consumed <= kRoomAfter) return true;
     }
     return false;
 }

@@ -159,6 +159,7 @@ private:
     static constexpr uint32_t kIdleLooks = 256;     // in a row, after which answers are awaited no more
     static constexpr uint32_t kIdlePolls = 2048;    // after which a ring beyond those is polled no more
     static constexpr size_t kRoomLines = shm::lines_of(kFrameMax);
+    static_assert(shm::kAnswerRoom >= kBatch);
 
     // Hot (shm_datapath.h).
     // Behind what was published: the owner sees it, or is woken.
