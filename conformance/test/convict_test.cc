@@ -100,9 +100,10 @@ TEST(BoundedRun, TheProgramsOwnAlarmDoesNotEndIt) {
 
 // What a peer waits for that has a processor of its own, while the other's is another's.
 TEST(BoundedRun, WorkIsNotCountedWhileOneThatTheProgramHasStartedStandsInLine) {
+    const BusyProcessor busy;
     const auto began = std::chrono::steady_clock::now();
-    const RunResult r =
-        run_working("done=$(mktemp); { " + work_in_line() + "; rm $done; } & while [ -e $done ]; do :; done; exit 7");
+    const RunResult r = run_working("done=$(mktemp); { " + busy.work_in_line() +
+                                    "; rm $done; } & while [ -e $done ]; do :; done; exit 7");
     EXPECT_EQ(r.kind, RunResult::Kind::Exited) << r.output;
     EXPECT_EQ(r.code, 7) << r.output;
     EXPECT_GT(std::chrono::steady_clock::now() - began, 1s) << "it had to wait for long";

@@ -44,8 +44,9 @@ TEST_F(NewProcess, IsHungWhenItsTimeIsOver) {
 
 // With a part of a processor, as where a machine does many other things.
 TEST_F(NewProcess, IsNotHungWhileItStandsInLineForAProcessor) {
+    const BusyProcessor busy;
     const auto began = std::chrono::steady_clock::now();
-    const auto answer = asked_of(work_in_line() + "; echo R7", 400ms);
+    const auto answer = asked_of(busy.work_in_line() + "; echo R7", 400ms);
     ASSERT_TRUE(answer);
     EXPECT_FALSE(answer->hung);
     EXPECT_EQ(answer->ret, 7);

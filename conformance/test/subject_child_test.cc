@@ -18,6 +18,7 @@
 #include "conformance/base/signals.h"
 #include "conformance/base/starved.h"
 #include "conformance/test/subject_util.h"
+#include "conformance/test/tool_util.h"
 
 namespace selvage::conformance {
 namespace {
@@ -112,43 +113,6 @@ TEST(Child, SleepIsNoWorkAndASignOfLifeBeginsItAnew) {
     });
     EXPECT_EQ(lived.kind, Kind::Done);
 }
-
-void pin_to_one_processor() {
-    cpu_set_t all, one;
-    CPU_ZERO(&one);
-    sched_getaffinity(0, sizeof all, &all);
-    for (int i = 0; i < CPU_SETSIZE; ++i) {
-        if (!CPU_ISSET(i, &all)) continue;
-        CPU_SET(i, &one);
-        break;
-    }
-    sched_setaffinity(0, sizeof one, &one);
-}
-
-// A processor on which others are always at work.
-class BusyProcessor {
-public:
-    BusyProcessor() {
-        for (pid_t& p : spinners_) {
-            p = fork();
-            if (p != 0) continue;
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            pin_to_one_processor();
-            for (;;) continue;
-        }
-    }
-    ~BusyProcessor() {
-        for (const pid_t p : spinners_) {
-            kill(p, SIGKILL);
-            waitpid(p, nullptr, 0);
-        }
-    }
-    BusyProcessor(const BusyProcessor&) = delete;
-    BusyProcessor& operator=(const BusyProcessor&) = delete;
-
-private:
-    pid_t spinners_[3] = {};
-};
 
 TEST(Child, IsNotSilentWhileItStandsInLineForAProcessor) {
     const BusyProcessor busy;

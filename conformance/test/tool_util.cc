@@ -3,12 +3,15 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -99,14 +102,55 @@ Ran run_tool(std::vector<std::string> arguments, const Environment& environment,
     return run_program(arguments, environment, input, limit);
 }
 
-std::string work_in_line() {
-    const std::vector<int> processors = bench::cores_allowed();
-    EXPECT_FALSE(processors.empty());
-    const std::string one = "taskset -c " + std::to_string(processors.empty() ? 0 : processors.front());
-    // The kernel counts how long: work of a fixed length may be over before the other one has begun.
-    return one + " sh -c 'while kill -0 $PPID; do :; done' 2> /dev/null & other=$!; " + one +
+namespace {
+
+int one_processor() {
+    const std::vector<int> allowed = bench::cores_allowed();
+    EXPECT_FALSE(allowed.empty());
+    return allowed.empty() ? 0 : allowed.front();
+}
+
+bool has_run(pid_t pid) {
+    clockid_t clock = 0;
+    timespec ran = {};
+    return clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &ran) == 0 && ran.tv_nsec > 1'000'000;
+}
+
+}  // namespace
+
+void pin_to_one_processor() {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(one_processor(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
+BusyProcessor::BusyProcessor() {
+    for (pid_t& spinner : spinners_) {
+        spinner = fork();
+        if (spinner != 0) continue;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        pin_to_one_processor();
+        for (;;) continue;
+    }
+    for (const pid_t spinner : spinners_) {
+        while (spinner > 0 && !has_run(spinner)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+BusyProcessor::~BusyProcessor() {
+    for (const pid_t spinner : spinners_) {
+        if (spinner <= 0) continue;
+        kill(spinner, SIGKILL);
+        waitpid(spinner, nullptr, 0);
+    }
+}
+
+// The kernel counts how long: work of a fixed length may be over sooner.
+std::string BusyProcessor::work_in_line() const {
+    return "taskset -c " + std::to_string(one_processor()) +
            " nice -n 19 sh -c 'stood=0; while [ $stood -lt 1500000000 ]; do "
-           "read ran stood turns < /proc/self/schedstat || exit; done'; kill -9 $other";
+           "read ran stood turns < /proc/self/schedstat || exit; done'";
 }
 
 Folder::Folder() {

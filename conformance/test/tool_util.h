@@ -3,6 +3,8 @@
 // Call from a single-threaded test.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <filesystem>
 #include <string>
@@ -35,8 +37,22 @@ Ran run_tool(std::vector<std::string> arguments, const Environment& environment 
 /// Runs the tool and expects one line on stderr that holds `says`, nothing on stdout, and exit 2.
 void expect_refusal(const std::vector<std::string>& arguments, std::string_view says, std::string_view input = {});
 
-/// A shell's command that works until it has stood in line for 1.5 s for a processor that another one has.
-std::string work_in_line();
+/// From here on this process has one processor, the one of BusyProcessor.
+void pin_to_one_processor();
+
+/// A processor on which others are always at work: they are when the constructor returns.
+class BusyProcessor {
+public:
+    BusyProcessor();
+    ~BusyProcessor();
+    BusyProcessor(const BusyProcessor&) = delete;
+    BusyProcessor& operator=(const BusyProcessor&) = delete;
+    /// A shell's command that works there until it has stood in line for 1.5 s.
+    [[nodiscard]] std::string work_in_line() const;
+
+private:
+    pid_t spinners_[3] = {};
+};
 
 /// A folder that goes when the test ends.
 class Folder {
