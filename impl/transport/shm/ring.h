@@ -26,8 +26,9 @@ inline constexpr size_t kAskedAhead = 2;
 inline constexpr size_t kAskedMin = 256;
 inline constexpr size_t kAskedMost = 4 * 1024;
 // Lines that only answers have (Frame::answer): a program whose own messages fill the ring has no reason to come again,
-// and a peer that waits for the answer to its own would wait for ever. As many as a call of progress takes frames.
-inline constexpr size_t kAnswerRoom = 32;
+// and a peer that waits for the answer to its own would wait for ever. As many as a window of 64 has, with credits;
+// what is beyond waits for room.
+inline constexpr size_t kAnswerRoom = 96;
 inline constexpr uint32_t kParityBit = uint32_t{1} << 31;
 inline constexpr uint32_t kSizeMask = kParityBit - 1;
 
