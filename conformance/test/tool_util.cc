@@ -11,11 +11,11 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
+#include "conformance/base/starved.h"
 #include "conformance/bench/cores.h"
 
 namespace selvage::conformance {
@@ -29,6 +29,12 @@ constexpr int kSlowness = 8;
 #else
 constexpr int kSlowness = 1;
 #endif
+
+int one_processor() {
+    const std::vector<int> allowed = bench::cores_allowed();
+    EXPECT_FALSE(allowed.empty());
+    return allowed.empty() ? 0 : allowed.front();
+}
 
 void redirect(const std::string& path, int flags, int to) {
     const int fd = open(path.c_str(), flags, 0600);
@@ -102,22 +108,6 @@ Ran run_tool(std::vector<std::string> arguments, const Environment& environment,
     return run_program(arguments, environment, input, limit);
 }
 
-namespace {
-
-int one_processor() {
-    const std::vector<int> allowed = bench::cores_allowed();
-    EXPECT_FALSE(allowed.empty());
-    return allowed.empty() ? 0 : allowed.front();
-}
-
-bool has_run(pid_t pid) {
-    clockid_t clock = 0;
-    timespec ran = {};
-    return clock_getcpuclockid(pid, &clock) == 0 && clock_gettime(clock, &ran) == 0 && ran.tv_nsec > 1'000'000;
-}
-
-}  // namespace
-
 void pin_to_one_processor() {
     cpu_set_t one;
     CPU_ZERO(&one);
@@ -134,7 +124,8 @@ BusyProcessor::BusyProcessor() {
         for (;;) continue;
     }
     for (const pid_t spinner : spinners_) {
-        while (spinner > 0 && !has_run(spinner)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        constexpr std::chrono::milliseconds kAlready{1};
+        while (spinner > 0 && work_of(spinner) <= kAlready) std::this_thread::sleep_for(kAlready);
     }
 }
 

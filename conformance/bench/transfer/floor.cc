@@ -44,9 +44,7 @@ std::vector<double> line(Link& link, const Effort& effort) {
     return pinging(effort, [&] {
         // Release and acquire, paired with the far process, as a library's must be.
         page.ping.store(++turn, std::memory_order_release);
-        for (unsigned i = 0; page.pong.load(std::memory_order_acquire) != turn;) {
-            if (++i % 65536 == 0) link.look(since);
-        }
+        link.spin_until(since, [&] { return page.pong.load(std::memory_order_acquire) == turn; });
     });
 }
 

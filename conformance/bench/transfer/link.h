@@ -51,6 +51,15 @@ public:
         }
         return content;
     }
+    /// Asks over and over until `done`, for what the peer stores in shared memory.  @throws CannotMeasure as look()
+    /// does.
+    template <class Done>
+    void spin_until(std::chrono::steady_clock::time_point since, Done done) {
+        constexpr unsigned kBetweenLooks = 65536;
+        for (unsigned i = 0; !done();) {
+            if (++i % kBetweenLooks == 0) look(since);
+        }
+    }
     /// To be called now and then while waiting for something that the peer does.
     /// @throws CannotMeasure if it can't do it any more, or `since` is too long ago.
     void look(std::chrono::steady_clock::time_point since);

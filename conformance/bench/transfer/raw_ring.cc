@@ -16,11 +16,8 @@ RawRings::RawRings() {
 RawRings::~RawRings() { munmap(shared_, sizeof(Shared)); }
 
 void RawRings::ping(Link& link, std::uint64_t turn, Clock::time_point since) {
-    constexpr unsigned kBetweenLooks = 65536;
     put(shared_->there, turn);
-    for (unsigned i = 0; !came(shared_->back, turn);) {
-        if (++i % kBetweenLooks == 0) link.look(since);
-    }
+    link.spin_until(since, [&] { return came(shared_->back, turn); });
 }
 
 }  // namespace selvage::conformance::bench::transfer

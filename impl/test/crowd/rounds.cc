@@ -65,8 +65,8 @@ public:
           rank_(rank),
           socket_(socket) {
         const StationInfo own = station_.info();
-        tell(&own, sizeof own);
-        hear(&other_, sizeof other_);
+        send_bytes(&own, sizeof own);
+        receive_bytes(&other_, sizeof other_);
         peer_ = station_.insert(other_);
     }
 
@@ -78,10 +78,10 @@ public:
         if (round.kind == Kind::Messages || round.kind == Kind::LateReceives) return exchange_messages();
         return access();
     }
-    void tell(const void* bytes, size_t size) const {
+    void send_bytes(const void* bytes, size_t size) const {
         if (write(socket_, bytes, size) != static_cast<ssize_t>(size)) give_up("the other process", "is gone");
     }
-    void hear(void* bytes, size_t size) const {
+    void receive_bytes(void* bytes, size_t size) const {
         if (recv(socket_, bytes, size, MSG_WAITALL) != static_cast<ssize_t>(size))
             give_up("the other process", "is gone");
     }
@@ -129,8 +129,8 @@ private:
             std::fill_n(part(taken, i) + size(!rank_, i), kStride - kMost, kUntouched);
         }
         char byte = 0;
-        tell(&byte, 1);
-        hear(&byte, 1);
+        send_bytes(&byte, 1);
+        receive_bytes(&byte, 1);
         for (size_t i = 0; i < round_->count; ++i) {
             const uint64_t there = other_.base + i * kStride;
             post([&] {
@@ -141,10 +141,10 @@ private:
             });
         }
         await_all();
-        tell(&byte, 1);
+        send_bytes(&byte, 1);
         pollfd other{.fd = socket_, .events = POLLIN, .revents = 0};
         while (::poll(&other, 1, 0) == 0) poll();
-        hear(&byte, 1);
+        receive_bytes(&byte, 1);
         return check(taken);
     }
 
@@ -177,13 +177,16 @@ private:
             if (std::clock() > end) hangs();
         }
     }
+    [[noreturn]] void fail(const std::string& what) const {
+        give_up(("round " + std::to_string(round_->number)).c_str(), what);
+    }
     [[noreturn]] void hangs() const {
         std::string open;
         for (size_t i = 0; i < 2 * round_->count; ++i) {
             const size_t at = i % round_->count + (i < round_->count ? 0 : kWindow);
             if (!completed_[at]) open += (at < kWindow ? " sent " : " received ") + std::to_string(at % kWindow);
         }
-        give_up(("round " + std::to_string(round_->number)).c_str(), "does not end; what is not complete:" + open);
+        fail("does not end; what is not complete:" + open);
     }
     uint64_t check(std::byte* buffers) const {
         uint64_t bytes = 0;
@@ -192,9 +195,9 @@ private:
             const size_t length = size(!rank_, i);
             const uint64_t seed = round_->seed_of(!rank_, i);
             if (memcmp(at, &seed, std::min(length, sizeof seed)) != 0 || !is_pattern(at, length))
-                give_up(("round " + std::to_string(round_->number)).c_str(), "brings other bytes than were sent");
+                fail("brings other bytes than were sent");
             if (std::count(at + length, at + length + (kStride - kMost), kUntouched) != kStride - kMost)
-                give_up(("round " + std::to_string(round_->number)).c_str(), "touches what lies behind");
+                fail("touches what lies behind");
             bytes += length;
         }
         return bytes;
@@ -218,7 +221,7 @@ void be_mate(const std::string& provider, size_t rank, int socket, unsigned seco
     uint64_t bytes = 0, rounds = 0;
     for (;; ++rounds) {
         char more = std::chrono::steady_clock::now() < end;
-        rank == 0 ? mate->tell(&more, 1) : mate->hear(&more, 1);
+        rank == 0 ? mate->send_bytes(&more, 1) : mate->receive_bytes(&more, 1);
         if (!more) break;
         bytes += mate->run(Round(seed, rounds));
     }

@@ -81,6 +81,15 @@ inline SendResult send_text(ShmTransport& from, ShmPeer& to, const std::string& 
     return from.send(to, {.header = header, .payload = &part, .count = 1, .token = nullptr, .more = false});
 }
 
+// Without payload: an answer, for which a full ring has room.
+inline SendResult send_answer(ShmTransport& from, ShmPeer& to, uint64_t tag = 0) {
+    Header header{};
+    header.op = 7;
+    header.word[0] = tag;
+    return from.send(
+        to, {.header = header, .payload = nullptr, .count = 0, .token = nullptr, .more = false, .answer = true});
+}
+
 // Until `done`, at most so long. True if it came to be.
 inline bool progress_until(ShmTransport& transport, FakeSink& sink, const std::function<bool()>& done,
                            int milliseconds = 5000) {

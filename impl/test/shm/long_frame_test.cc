@@ -62,15 +62,9 @@ TEST_F(LongFrames, OneThatTheRingHoldsIsSentBeforeThePeerLooks) {
 // no more progress.
 TEST_F(LongFrames, AnswersThatHadToWaitHaveRoomBehindTheLastPiece) {
     constexpr size_t kThreeLaps = 9 * ShmTransport::kFrameMax;
-    const auto answer = [&] {
-        Header header{};
-        header.op = 7;
-        return a.send(
-            *to_b, {.header = header, .payload = nullptr, .count = 0, .token = nullptr, .more = false, .answer = true});
-    };
     ASSERT_EQ(send(kThreeLaps), SendResult::Held);
-    EXPECT_EQ(answer(), SendResult::Again);
-    at_a.on_room = [&](ShmPeer&) { EXPECT_EQ(answer(), SendResult::Done); };
+    EXPECT_EQ(send_answer(a, *to_b), SendResult::Again);
+    at_a.on_room = [&](ShmPeer&) { EXPECT_EQ(send_answer(a, *to_b), SendResult::Done); };
     ASSERT_TRUE(progress_until(b, at_b, [&] {
         if (at_a.tokens.empty()) a.progress(at_a);
         return at_b.arrivals.size() == 2;

@@ -149,13 +149,6 @@ TEST_F(ShmPair, ARingHasRoomAgainWhileWhatFilledItIsTaken) {
     EXPECT_EQ(sends, std::vector{SendResult::Done});
 }
 
-SendResult send_answer(ShmTransport& from, ShmPeer& to, uint64_t tag) {
-    Header header{};
-    header.word[0] = tag;
-    return from.send(
-        to, {.header = header, .payload = nullptr, .count = 0, .token = nullptr, .more = false, .answer = true});
-}
-
 TEST_F(ShmPair, AFullRingHasRoomForSomeAnswers) {
     for (const size_t size : {0, 8, 1000, 4096}) {
         at_b.arrivals.clear();
