@@ -6,8 +6,6 @@
 namespace selvage::impl {
 
 inline SendResult ShmTransport::send(Peer& peer, const Frame& frame) {
-    if (splits(peer, frame)) [[unlikely]]
-        return send_split(peer, shm::copy_by_members(frame.header), frame.payload->iov_base);
     const size_t lines = shm::lines_of(frame.header.size);
     if (!peer.out.has_room(lines)) [[unlikely]] {
         if (peer.slot_answers.writable) {
@@ -19,6 +17,8 @@ inline SendResult ShmTransport::send(Peer& peer, const Frame& frame) {
         const bool last_room = result == SendResult::Again && frame.answer && peer.out.has_room_for_answer();
         if (result != SendResult::Done && !last_room) return result;
     }
+    if (splits(peer, frame)) [[unlikely]]
+        return send_split(peer, shm::copy_by_members(frame.header), frame.payload->iov_base);
     peer.out.publish(frame.header, frame.payload, frame.count);
     was_published(peer);
     return SendResult::Done;
