@@ -70,10 +70,12 @@ inline const bool kFastStrings = [] {
 }();
 inline constexpr size_t kFastStringsMin = 1024;
 
-// Lines that the other processor has are asked for, all of a frame, before anything is stored to them. Intel's
-// processors wait for one after the other otherwise: 45 ns a line of plain stores (docs/performance-shm.md). Others
-// were not measured, and AMD's string moves need not have a line at all.
-inline const bool kAsksForLines = [] {
+// Lines that the other processor has are asked for before anything is stored to them: all of a frame, and on Intel's
+// processors those of frames to come, too. Stores wait for one line after the other there, 45 ns each; on AMD's, whose
+// string moves need not have a line to begin with, asking for more than the frame's own loses
+// (docs/performance-shm.md).
+inline constexpr bool kAsksForLines = true;
+inline const bool kAsksForNextLines = [] {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
     return __get_cpuid(0, &eax, &ebx, &ecx, &edx) && ebx == signature_INTEL_ebx && ecx == signature_INTEL_ecx;
 }();
@@ -100,6 +102,7 @@ inline void copy_large(std::byte* to, const std::byte* from, size_t size) {
 #else
 
 inline constexpr bool kAsksForLines = false;
+inline constexpr bool kAsksForNextLines = false;
 
 inline void copy_large(std::byte* to, const std::byte* from, size_t size) { memcpy(to, from, size); }
 

@@ -100,7 +100,7 @@ struct Outbound {
                       size_t size) {
         const uint64_t at = position;
         std::byte* line = lines + offset_at(at);
-        if (kAsksForLines) take_line(line + kAskedAhead * kLine);
+        if (kAsksForNextLines) take_line(line + kAskedAhead * kLine);
         auto* words = reinterpret_cast<uint64_t*>(line);
         words[1] = word0;
         words[2] = word1;
@@ -181,7 +181,7 @@ private:
     // For a frame of so many lines: its own but the first, which its receiver looks at; in a stream of shorter ones
     // those of the frame behind the next, if that is as long.
     void ask_for_lines(uint64_t count, size_t size) {
-        if (size < kAlignedMin && streams()) {
+        if (kAsksForNextLines && size < kAlignedMin && streams()) {
             if (position + 3 * count <= limit) take_lines(position + 2 * count, count);
         } else if (size >= kAskedMin && (size < kAlignedMin || streams())) {
             take_lines(position + 1, count - 1);
