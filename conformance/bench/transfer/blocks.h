@@ -20,11 +20,12 @@ struct Blocks {
 
 /// Blocks of at least 100 us, that take the time of the effort together; at least three.
 /// @param ns what a turn takes.
-inline Blocks blocks_for(double ns, const Effort& effort) {
+/// @param least turns in a block, at least.
+inline Blocks blocks_for(double ns, const Effort& effort, std::uint64_t least = 1) {
     constexpr double kBlock = 100e3;
     const double turn = std::max(ns, 1.0);
     Blocks b;
-    b.each = static_cast<std::uint64_t>(std::max(1.0, kBlock / turn));
+    b.each = std::max(least, static_cast<std::uint64_t>(kBlock / turn));
     const double block = turn * static_cast<double>(b.each);
     const double time = std::chrono::duration<double, std::nano>(effort.time).count();
     b.count = static_cast<std::uint64_t>(std::max(3.0, time / block));
