@@ -29,7 +29,7 @@ struct ShmAnswers {
 // Long transfers that both sides copy (shm_shared_pull.cc).
 struct ShmSharing {
     shm::SharedPullReceiver receiver;
-    uint32_t unhelped = 0;  // transfers in a row that the peer did not help with
+    uint32_t unhelped = 0;  // transfers in a row that the peer did not help with, or too late
     uint32_t pause = 0;     // so many were pulled alone the last time
     uint32_t alone = 0;     // so many more are
     bool watched = false;   // in the list of those that were offered something

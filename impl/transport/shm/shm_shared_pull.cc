@@ -5,6 +5,7 @@
 // program. The kernel closes the files of a process before it gives its number away, and when it runs another program,
 // and with them the lock of its region goes. So the sender looks at that lock between its claim and its write: as long
 // as it is held, the number is the receiver's, and the receiver waits for the chunk that was claimed.
+#include "impl/progress/wait.h"
 #include "impl/transport/shm/other_memory.h"
 #include "impl/transport/shm/shm_transport.h"
 #include "impl/transport/shm/wait_for_sender.h"
@@ -60,22 +61,23 @@ int ShmTransport::pull_chunks(Peer& peer, const shm::SharedPull& pull, const shm
 int ShmTransport::pull_shared(Peer& peer, const shm::SharedPull& pull) {
     if (!pull.is_valid()) return -EFAULT;
     shm::SharedPullReceiver& receiver = peer.shared.receiver;
+    const int64_t began = monotonic_nanoseconds();
     receiver.open(peer.in.slot().shared, pull);
     int error = 0;
     while (const shm::ChunkRange mine = receiver.claim(error != 0)) {
         if (!error) error = pull_chunks(peer, pull, mine);
     }
     const shm::ChunkRange others = receiver.senders();
-    bool failed = false;
-    const int lost = others ? wait_for_chunks(peer, &failed) : 0;
-    count_helped(peer, others && !failed);
+    bool failed = false, late = false;
+    const int lost = others ? wait_for_chunks(peer, began, &failed, &late) : 0;
+    count_helped(peer, others && !failed && !late);
     if (!others) return error;
     if (error || lost) return error ? error : lost;
     return failed ? pull_chunks(peer, pull, others) : 0;
 }
 
-// A sender that does something else, or whose writes fail, costs this side a system call more and more, so it is asked
-// less and less often.
+// A sender that does something else, or comes too late, or whose writes fail, costs this side a system call more, so it
+// is asked less and less often.
 void ShmTransport::count_helped(Peer& peer, bool helped) {
     ShmSharing& shared = peer.shared;
     if (!helped) {
@@ -86,9 +88,15 @@ void ShmTransport::count_helped(Peer& peer, bool helped) {
     shared.unhelped = shared.pause = 0;
 }
 
-int ShmTransport::wait_for_chunks(Peer& peer, bool* failed) const {
+// *late: it took longer than the chunks of this side did, since `began`, as where the sender had no processor until
+// then.
+int ShmTransport::wait_for_chunks(Peer& peer, int64_t began, bool* failed, bool* late) const {
     const auto finished = [&] { return peer.shared.receiver.is_finished(failed); };
-    return shm::wait_for_sender(region_, peer.in.index, finished) ? 0 : -FI_ECONNRESET;
+    if (finished()) return 0;
+    const int64_t through = monotonic_nanoseconds();
+    if (!shm::wait_for_sender(region_, peer.in.index, finished)) return -FI_ECONNRESET;
+    *late = monotonic_nanoseconds() - through > through - began;
+    return 0;
 }
 
 // Sender.

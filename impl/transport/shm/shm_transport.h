@@ -244,7 +244,7 @@ private:
     int pull_shared(Peer& peer, const shm::SharedPull& pull);
     static int pull_chunks(Peer& peer, const shm::SharedPull& pull, const shm::ChunkRange& chunks);
     static void count_helped(Peer& peer, bool helped);
-    int wait_for_chunks(Peer& peer, bool* failed) const;
+    int wait_for_chunks(Peer& peer, int64_t began, bool* failed, bool* late) const;
     void watch_offers(Peer& peer);
     void leave_watched(Peer& peer);
     static unsigned copy_chunks(Peer& peer, const shm::SharedPull& pull, shm::SharedPullSender& sender);
