@@ -42,6 +42,8 @@ inline void copy_past_caches(std::byte* to, const std::byte* from, size_t size) 
 
 class FarCopies {
 public:
+    static constexpr size_t kPastCachesMin = 2048;  // where it is far; 1 KiB is as fast either way
+
     // REQUIRES: `to` is the beginning of a line of the ring.
     void copy(std::byte* to, const std::byte* from, size_t size) {
         if (size < kPastCachesMin) return copy_large(to, from, size);
@@ -61,7 +63,6 @@ public:
     bool is_far() const { return slow_ >= kSlowEnough; }
 
 private:
-    static constexpr size_t kPastCachesMin = 2048;  // where it is far; 1 KiB is as fast either way
     static constexpr size_t kTimedMin = 4096;       // for less the processor's buffers hide it
     static constexpr size_t kFarLine = 12;          // nanoseconds
     // One that an interrupt or a new page made slow changes nothing.

@@ -21,7 +21,8 @@ namespace selvage::impl::shm {
 inline constexpr size_t kInlineMax = kLine - sizeof(Header);  // payload beside the header, in its line
 inline constexpr size_t kLinesMax = 128;                      // payload that is copied line by line
 inline constexpr size_t kAlignedMin = 1024;
-// Lines that are asked for (copy.h): with a frame of one, that of the frame behind the next. See ask_for_lines().
+// Lines that are asked for (copy.h), unless the payload goes past the caches: with a frame of one, that of the frame
+// behind the next. See ask_for_lines().
 inline constexpr size_t kAskedAhead = 2;
 inline constexpr size_t kAskedMin = 256;
 inline constexpr size_t kAskedMost = 4 * 1024;
@@ -135,7 +136,7 @@ struct Outbound {
             next = position + lines_of(size);
             littered = next + kRingLines;
             starts.put(position, next - position);
-            if (kAsksForLines && size <= kAskedMost) ask_for_lines(next - position, size);
+            if (kAsksForLines && size <= kAskedMost && !passes_caches(size)) ask_for_lines(next - position, size);
             if (count == 1 && size < kAlignedMin) {
                 const auto* from = static_cast<const std::byte*>(payload->iov_base);
                 put_behind(line + kLine, from + kInlineMax, size - kInlineMax);
@@ -156,6 +157,10 @@ struct Outbound {
     // What the owner says of frames with so much payload.
     bool goes_past_caches(size_t size) const {
         return size >= kPullMin && says_pull(slot().copies.load(std::memory_order_relaxed), size);
+    }
+    // So goes the payload of one range, by the owner's word or this side's.
+    bool passes_caches(size_t size) const {
+        return size >= FarCopies::kPastCachesMin && (far_copies.is_far() || goes_past_caches(size));
     }
 
 private:

@@ -5,7 +5,7 @@
 // program. The kernel closes the files of a process before it gives its number away, and when it runs another program,
 // and with them the lock of its region goes. So the sender looks at that lock between its claim and its write: as long
 // as it is held, the number is the receiver's, and the receiver waits for the chunk that was claimed.
-#include "impl/progress/wait.h"
+#include "impl/base/clock.h"
 #include "impl/transport/shm/other_memory.h"
 #include "impl/transport/shm/shm_transport.h"
 #include "impl/transport/shm/wait_for_sender.h"

@@ -169,9 +169,10 @@ private:
         if (owner_sleeps(peer)) [[unlikely]]
             wake_owner(peer);
     }
-    // A frame that answers its receiver, who can copy its first half while this side copies the second.
+    // A frame that answers its receiver, who can copy its first half while this side copies the second. The first of
+    // all answers nothing.
     static bool splits(const Peer& peer, const Frame& frame) {
-        return frame.header.size >= shm::kSplitMin && !peer.out.streams() && frame.count == 1 &&
+        return frame.header.size >= shm::kSplitMin && !peer.out.streams() && peer.out.position && frame.count == 1 &&
                peer.out.has_room(shm::split_lines(frame.header.size));
     }
     // REQUIRES: splits(). Of the frame its header and its one range.
