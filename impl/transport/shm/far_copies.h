@@ -63,8 +63,8 @@ public:
     bool is_far() const { return slow_ >= kSlowEnough; }
 
 private:
-    static constexpr size_t kTimedMin = 4096;       // for less the processor's buffers hide it
-    static constexpr size_t kFarLine = 12;          // nanoseconds
+    static constexpr size_t kTimedMin = 4096;  // for less the processor's buffers hide it
+    static constexpr size_t kFarLine = 12;     // nanoseconds
     // One that an interrupt or a new page made slow changes nothing.
     static constexpr uint32_t kSlowEnough = 2;
     static constexpr uint32_t kSlowMost = 3;
