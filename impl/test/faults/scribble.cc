@@ -118,7 +118,7 @@ private:
     void ended(int error) {
         pending_ = false;
         if (error && !options_.everything) give_up(name().c_str(), fi_strerror(error));
-        if (!error && reads_ && !options_.everything && !is_pattern(bytes_.data(), read_size_)) {
+        if (!error && reads_ && !options_.everything && !is_pattern(bytes_.data(), written_)) {
             give_up(name().c_str(), "a read has other bytes");
         }
         if (!error && !reads_ && !writes_) ++sequence_;
@@ -128,17 +128,17 @@ private:
     void begin() {
         const uint64_t choice = random_.below(8);
         writes_ = choice == 0;
-        reads_ = choice == 1 && wrote_;
+        reads_ = choice == 1 && written_;
         ssize_t result;
         const uint64_t slice = options_.base + number_ * kSlice;
         if (writes_) {
-            read_size_ = 8 * (1 + random_.below(kSlice / 8));
-            write_pattern(bytes_.data(), read_size_, random_.next());
-            result = fi_write(station_.ep, bytes_.data(), read_size_, nullptr, to_, slice, options_.key, this);
-            wrote_ = !result || wrote_;
+            const size_t size = 8 * (1 + random_.below(kSlice / 8));
+            write_pattern(bytes_.data(), size, random_.next());
+            result = fi_write(station_.ep, bytes_.data(), size, nullptr, to_, slice, options_.key, this);
+            if (!result) written_ = size;
         } else if (reads_) {
-            memset(bytes_.data(), 0, read_size_);
-            result = fi_read(station_.ep, bytes_.data(), read_size_, nullptr, to_, slice, options_.key, this);
+            memset(bytes_.data(), 0, written_);
+            result = fi_read(station_.ep, bytes_.data(), written_, nullptr, to_, slice, options_.key, this);
         } else {
             const uint64_t tag = tag_of(number_, sequence_);
             const size_t size = size_of(tag);
@@ -160,8 +160,8 @@ private:
     fi_addr_t to_;
     std::vector<std::byte> bytes_;
     uint64_t sequence_ = 0;
-    size_t read_size_ = 0;
-    bool pending_ = false, writes_ = false, reads_ = false, wrote_ = false;
+    size_t written_ = 0;  // bytes, by its last write that was not refused with -FI_EAGAIN
+    bool pending_ = false, writes_ = false, reads_ = false;
     Clock::time_point deadline_{}, next_{}, begun_ = Clock::now();
 };
 
