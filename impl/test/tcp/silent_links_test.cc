@@ -165,9 +165,11 @@ TEST(TcpSilentLinks, APeerThatDoesNotReadIsNotLeft) {
     EXPECT_TRUE(pair.a.sink.downs.empty());
     EXPECT_FALSE(pair.was_lost());
     for (const tcp::Rail& rail : pair.to_b->rails->rail) EXPECT_NE(rail.state, tcp::Rail::State::Lost);
-    const size_t before = pair.b.sink.frames.size();
+    // How many that are is the kernel's affair: on a busy machine its buffers grow less.
+    const size_t all = pair.b.sink.frames.size() + sent;
+    ASSERT_LT(sent, 3000u) << "everything had room";
     ASSERT_TRUE(run(
-        {&pair.a, &pair.b}, [&] { return pair.b.sink.frames.size() >= before + 100; }, kInTime));
+        {&pair.a, &pair.b}, [&] { return pair.b.sink.frames.size() >= all; }, kInTime));
     EXPECT_EQ(pair.a.transport.rails_up(*pair.to_b), 2u);
     EXPECT_FALSE(pair.was_lost());
 }
