@@ -30,14 +30,16 @@ inline void write_pattern(std::byte* bytes, size_t size, uint64_t seed) {
         memcpy(bytes + at, &word, size - at < sizeof word ? size - at : sizeof word);
     }
 }
-inline bool is_pattern(const std::byte* bytes, size_t size) {
+// How many bytes are as they should be, in whole words.
+inline size_t pattern_length(const std::byte* bytes, size_t size) {
     uint64_t word = 0;
-    if (size < sizeof word) return true;
+    if (size < sizeof word) return size;
     memcpy(&word, bytes, sizeof word);
     for (size_t at = 0; at < size; at += sizeof word, word = word * 6364136223846793005u + 1442695040888963407u) {
-        if (memcmp(bytes + at, &word, size - at < sizeof word ? size - at : sizeof word) != 0) return false;
+        if (memcmp(bytes + at, &word, size - at < sizeof word ? size - at : sizeof word) != 0) return at;
     }
-    return true;
+    return size;
 }
+inline bool is_pattern(const std::byte* bytes, size_t size) { return pattern_length(bytes, size) == size; }
 
 }  // namespace selvage::impl::test

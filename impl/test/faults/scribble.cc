@@ -118,12 +118,17 @@ private:
     void ended(int error) {
         pending_ = false;
         if (error && !options_.everything) give_up(name().c_str(), fi_strerror(error));
-        if (!error && reads_ && !options_.everything && !is_pattern(bytes_.data(), written_)) {
-            give_up(name().c_str(), "a read has other bytes");
-        }
+        if (!error && reads_ && !options_.everything) check_read();
         if (!error && !reads_ && !writes_) ++sequence_;
         // Sometimes long enough for its ring to be left alone.
         if (random_.below(30) == 0) next_ = Clock::now() + milliseconds(random_.below(60));
+    }
+    void check_read() const {
+        const size_t right = pattern_length(bytes_.data(), written_);
+        if (right == written_) return;
+        give_up(name().c_str(), "a read of " + std::to_string(written_) + " bytes has others from " +
+                                    std::to_string(right) + " on, where the first is " +
+                                    std::to_string(static_cast<unsigned>(bytes_[right])));
     }
     void begin() {
         const uint64_t choice = random_.below(8);
