@@ -152,7 +152,7 @@ static void measure(const struct row* row, int number, double effort) {
         if (took < fastest) fastest = took;
     }
     const int fewest = is(row->kind, "collective") ? kCollectiveLeast : 1;
-    const int fitting = fastest < BLOCK ? (int)(BLOCK / fastest) : 1;
+    const int fitting = (int)(BLOCK / fastest);
     const int each = fitting > fewest ? fitting : fewest;
     const double begun = now(), least = begun + effort, most = begun + 5 * effort;
     while (count < kSamplesMost && (now() < least || (count < 3 && now() < most) || count == 0))

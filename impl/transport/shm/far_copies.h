@@ -42,13 +42,13 @@ inline void copy_past_caches(std::byte* to, const std::byte* from, size_t size) 
 
 class FarCopies {
 public:
-    static constexpr size_t kPastCachesMin = 2048;  // where it is far; 1 KiB is as fast either way
+    // So is so much copied, but for a copy that is timed.
+    bool passes_caches(size_t size) const { return size >= kPastCachesMin && is_far(); }
 
     // REQUIRES: `to` is the beginning of a line of the ring.
     void copy(std::byte* to, const std::byte* from, size_t size) {
-        if (size < kPastCachesMin) return copy_large(to, from, size);
         if (size < kTimedMin || --left_)
-            return is_far() ? copy_past_caches(to, from, size) : copy_large(to, from, size);
+            return passes_caches(size) ? copy_past_caches(to, from, size) : copy_large(to, from, size);
         const int64_t began = monotonic_nanoseconds();
         copy_large(to, from, size);
         took(monotonic_nanoseconds() - began, size);
@@ -63,8 +63,9 @@ public:
     bool is_far() const { return slow_ >= kSlowEnough; }
 
 private:
-    static constexpr size_t kTimedMin = 4096;  // for less the processor's buffers hide it
-    static constexpr size_t kFarLine = 12;     // nanoseconds
+    static constexpr size_t kPastCachesMin = 2048;  // where it is far; 1 KiB is as fast either way
+    static constexpr size_t kTimedMin = 4096;       // for less the processor's buffers hide it
+    static constexpr size_t kFarLine = 12;          // nanoseconds
     // One that an interrupt or a new page made slow changes nothing.
     static constexpr uint32_t kSlowEnough = 2;
     static constexpr uint32_t kSlowMost = 3;

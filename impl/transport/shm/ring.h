@@ -21,8 +21,7 @@ namespace selvage::impl::shm {
 inline constexpr size_t kInlineMax = kLine - sizeof(Header);  // payload beside the header, in its line
 inline constexpr size_t kLinesMax = 128;                      // payload that is copied line by line
 inline constexpr size_t kAlignedMin = 1024;
-// Lines that are asked for (copy.h), unless the payload goes past the caches: with a frame of one, that of the frame
-// behind the next. See ask_for_lines().
+// Lines that are asked for (copy.h): with a frame of one, that of the frame behind the next. See ask_for_lines().
 inline constexpr size_t kAskedAhead = 2;
 inline constexpr size_t kAskedMin = 256;
 inline constexpr size_t kAskedMost = 4 * 1024;
@@ -136,7 +135,7 @@ struct Outbound {
             next = position + lines_of(size);
             littered = next + kRingLines;
             starts.put(position, next - position);
-            if (kAsksForLines && size <= kAskedMost && !passes_caches(size)) ask_for_lines(next - position, size);
+            if (kAsksForLines && size <= kAskedMost) ask_for_lines(next - position, size);
             if (count == 1 && size < kAlignedMin) {
                 const auto* from = static_cast<const std::byte*>(payload->iov_base);
                 put_behind(line + kLine, from + kInlineMax, size - kInlineMax);
@@ -157,10 +156,6 @@ struct Outbound {
     // What the owner says of frames with so much payload.
     bool goes_past_caches(size_t size) const {
         return size >= kPullMin && says_pull(slot().copies.load(std::memory_order_relaxed), size);
-    }
-    // So goes the payload of one range, by the owner's word or this side's.
-    bool passes_caches(size_t size) const {
-        return size >= FarCopies::kPastCachesMin && (far_copies.is_far() || goes_past_caches(size));
     }
 
 private:
@@ -183,15 +178,17 @@ private:
             memcpy(to, from, size);
         }
     }
-    // For a frame of so many lines: its own but the first, which its receiver looks at; in a stream of shorter ones
-    // those of the frame behind the next, if that is as long.
+    // For a frame of so many lines: its own but the first, which its receiver looks at, unless its payload goes past
+    // the caches; in a stream of shorter ones those of the frame behind the next, if that is as long.
     void ask_for_lines(uint64_t count, size_t size) {
         if (kAsksForNextLines && size < kAlignedMin && streams()) {
             if (position + 3 * count <= limit) take_lines(position + 2 * count, count);
-        } else if (size >= kAskedMin && (size < kAlignedMin || streams())) {
+        } else if (size >= kAskedMin && (size < kAlignedMin || streams()) && !passes_caches(size)) {
             take_lines(position + 1, count - 1);
         }
     }
+    // By this side's measure or the owner's.
+    bool passes_caches(size_t size) const { return far_copies.passes_caches(size) || goes_past_caches(size); }
     void take_lines(uint64_t at, uint64_t count) {
         std::byte* line = lines + offset_at(at);
         for (std::byte* const end = line + count * kLine; line != end; line += kLine) take_line(line);
